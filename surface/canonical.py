@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from surface.limits import MAX_JSON_DEPTH
@@ -144,3 +146,21 @@ def _number(value: float) -> str:
     power = point - 1
     tail = f".{digits[1:]}" if count > 1 else ""
     return f"{sign}{digits[0]}{tail}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def freeze(value: Any) -> Any:
+    """A deeply immutable copy of a JSON value: objects become read-only mappings, arrays tuples."""
+    if isinstance(value, dict):
+        return MappingProxyType({key: freeze(member) for key, member in value.items()})
+    if isinstance(value, list):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """A fresh, plain JSON value out of one that `freeze` made."""
+    if isinstance(value, Mapping):
+        return {key: thaw(member) for key, member in value.items()}
+    if isinstance(value, tuple):
+        return [thaw(item) for item in value]
+    return value

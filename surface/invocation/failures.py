@@ -1,0 +1,77 @@
+"""How a phase says no, and what becomes of what handlers raise.
+
+Source: core rules §8, PIPE-7 and PIPE-8 and the error catalogue.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from surface.canonical import json_problem
+from surface.errors import CATALOGUE, MAX_MESSAGE, SurfaceError
+from surface.values import InvocationError
+
+logger = logging.getLogger("surface")
+
+# PIPE-8: what a handler may raise, with the details that are filled in where it gave none.
+_HANDLER_CODES: Mapping[str, Mapping[str, Any]] = {
+    "PRECONDITION_FAILED": {},
+    "NOT_AUTHORIZED": {"origin": "client"},
+    "NOT_AUTHENTICATED": {"origin": "client"},
+    "RATE_LIMITED": {"reason": "rate", "retryAfterMs": 1000},
+    "CAPABILITY_NOT_AVAILABLE": {"reason": "unavailable"},
+    "CANCELLED": {"phase": "mid-flight"},
+    "EXECUTION_FAILED": {"reason": "handler-error"},
+}
+
+
+class Refused(Exception):
+    """The first failing phase answers: raised by a phase, turned into the result by the pipeline."""
+
+    def __init__(
+        self,
+        code: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        message: str | None = None,
+        retry: str | None = None,
+    ) -> None:
+        super().__init__(code)
+        row = CATALOGUE[code]
+        self.error = InvocationError(code, message or row.message, retry or row.retry, details or None)
+
+
+class Settled(Exception):
+    """The call was settled from outside while a phase waited; the pipeline unwinds and answers what was settled."""
+
+
+def handler_error() -> Refused:
+    """An unexpected failure, of which nothing but the fact is told (PIPE-7)."""
+    return Refused("EXECUTION_FAILED", {"reason": "handler-error"})
+
+
+def from_handler(error: BaseException, capability_id: str) -> Refused:
+    """What an agent hears of an exception that a handler or a precondition raised.
+
+    Everything that PIPE-8 does not allow is logged for the page's author, with its traceback, and becomes
+    EXECUTION_FAILED{handler-error}.
+    """
+    if isinstance(error, SurfaceError):
+        refused = _allowed(error)
+        if refused is not None:
+            return refused
+    logger.error("%s failed in its handler", capability_id, exc_info=error)
+    return handler_error()
+
+
+def _allowed(error: SurfaceError) -> Refused | None:
+    filled = _HANDLER_CODES.get(error.code)
+    if filled is None or not isinstance(error.message, str) or len(error.message) > MAX_MESSAGE:
+        return None
+    if json_problem(error.details) or json_problem(error.message):
+        return None
+    row = CATALOGUE[error.code]
+    retry = error.retry if error.retry in (row.retry, *row.other_retries) else row.retry
+    return Refused(error.code, {**filled, **error.details}, message=error.message, retry=retry)

@@ -1,0 +1,94 @@
+"""Phases 2 and 3: which registration answers this call, and is it available?
+
+Source: core rules §6 (VER-2 to VER-5), §5.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from surface.ids import parse_id
+from surface.invocation.failures import Refused
+from surface.registry.availability import availability_of
+
+if TYPE_CHECKING:
+    from surface.invocation.call import Call
+    from surface.registry.registration import Registration
+
+logger = logging.getLogger("surface")
+_NOTHING_HIDDEN: frozenset[str] = frozenset()
+
+
+def resolve(call: Call) -> None:
+    """Phase 2: find the one registration that this call is for (VER-2), and enter it into that registration's calls."""
+    call.host = _host(call)
+    request, store = call.request, call.core.store
+    instance_id, registration_id = request.instance_id, request.registration_id
+    offers = store.by_capability.get(call.capability_id, {})
+    candidates = [one for one in offers.values() if instance_id in (None, one.instance_id)]
+    for candidate in candidates:
+        candidate.saw(call.consumer.key, _NOTHING_HIDDEN, call.core.limits.max_exposure_keys)
+    if not candidates:
+        raise _gone(call)
+    if registration_id is not None:
+        chosen = next((one for one in candidates if one.id == registration_id), None)
+        if chosen is None:
+            raise _stale(call, candidates)
+    elif len(candidates) == 1:
+        chosen = candidates[0]
+    else:
+        raise _ambiguous(candidates)
+    call.registration = chosen
+    call.capability = chosen.capabilities[call.capability_id]
+    chosen.calls.add(call)
+
+
+def check_available(call: Call) -> None:
+    """Phase 3, and again at dispatch: AVAIL-1."""
+    state = availability_of(call.registration, call.capability)
+    if not state.available:
+        raise Refused("CAPABILITY_NOT_AVAILABLE", {"reason": state.reason})
+
+
+def _host(call: Call) -> Mapping[str, Any]:
+    """The host context, once per invocation; a provider that raises gives an empty one (PIPE-4)."""
+    try:
+        return call.core.host()
+    except Exception:
+        logger.exception("The registry's context provider failed")
+        return {}
+
+
+def _gone(call: Call) -> Refused:
+    """VER-5: it was here and this consumer may know it, or there is no such thing."""
+    if parse_id(call.capability_id) is not None:
+        wanted = call.request.registration_id
+        for tombstone in call.core.store.graveyard.of(call.capability_id, call.request.instance_id):
+            if wanted in (None, tombstone.registration_id) and tombstone.admits(
+                call.capability_id, call.consumer.key, wanted
+            ):
+                return Refused("COMPONENT_UNMOUNTED", {"phase": "resolve"})
+    return Refused("CAPABILITY_NOT_FOUND")
+
+
+def _stale(call: Call, candidates: list[Registration]) -> Refused:
+    wanted = call.request.registration_id
+    known = any(
+        tombstone.registration_id == wanted and tombstone.admits(call.capability_id, call.consumer.key, wanted)
+        for tombstone in call.core.store.graveyard.of(call.capability_id, call.request.instance_id)
+    )
+    first = min(candidates, key=lambda one: one.instance_id)
+    return Refused(
+        "STALE_CAPABILITY",
+        {"reason": "registration-replaced" if known else "surface-reloaded", "liveRegistrationId": first.id},
+    )
+
+
+def _ambiguous(candidates: list[Registration]) -> Refused:
+    instances = [
+        {"instanceId": one.instance_id, "registrationId": one.id, "description": one.contract.description}
+        for one in sorted(candidates, key=lambda one: one.instance_id)
+    ]
+    return Refused("AMBIGUOUS_INSTANCE", {"instances": instances})
