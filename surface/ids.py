@@ -61,7 +61,9 @@ def _refuse(what: str, value: object, expected: str, path: str) -> SurfaceDefini
 def check_component_type(value: object, path: str = "") -> str:
     """The value if it is a component type (ID-2), else INVALID_ID."""
     if not isinstance(value, str) or len(value) > MAX_ID_LENGTH or not _TYPE.fullmatch(value):
-        raise _refuse("component type", value, "1-128 characters of dotted lower-case segments like devices.table", path)
+        raise _refuse(
+            "component type", value, "1-128 characters of dotted lower-case segments like devices.table", path
+        )
     return value
 
 

@@ -84,7 +84,5 @@ class Limits:
             head, *rest = field.name.split("_")
             name = head + "".join(part.capitalize() for part in rest)
             value = getattr(self, field.name)
-            wire[f"{name}Ms" if field.name in _TIMES else name] = (
-                round(value * 1000) if field.name in _TIMES else value
-            )
+            wire[f"{name}Ms" if field.name in _TIMES else name] = round(value * 1000) if field.name in _TIMES else value
         return wire

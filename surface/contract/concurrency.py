@@ -70,6 +70,8 @@ def as_concurrency(value: object, path: str) -> Concurrency:
     """``value`` as a `Concurrency`; INVALID_DEFINITION for anything else."""
     if not isinstance(value, Concurrency):
         raise SurfaceDefinitionError(
-            "INVALID_DEFINITION", f"concurrency must be a Concurrency such as Concurrency.instance(), not {value!r}", path
+            "INVALID_DEFINITION",
+            f"concurrency must be a Concurrency such as Concurrency.instance(), not {value!r}",
+            path,
         )
     return value.checked(path)

@@ -24,25 +24,32 @@ _NOTHING_HIDDEN: frozenset[str] = frozenset()
 def resolve(call: Call) -> None:
     """Phase 2: find the one registration that this call is for (VER-2), and enter it into that registration's calls."""
     call.host = _host(call)
-    request, store = call.request, call.core.store
-    instance_id, registration_id = request.instance_id, request.registration_id
-    offers = store.by_capability.get(call.capability_id, {})
-    candidates = [one for one in offers.values() if instance_id in (None, one.instance_id)]
+    candidates = _candidates(call)
     for candidate in candidates:
         candidate.saw(call.consumer.key, _NOTHING_HIDDEN, call.core.limits.max_exposure_keys)
     if not candidates:
         raise _gone(call)
-    if registration_id is not None:
-        chosen = next((one for one in candidates if one.id == registration_id), None)
-        if chosen is None:
-            raise _stale(call, candidates)
-    elif len(candidates) == 1:
-        chosen = candidates[0]
-    else:
+    chosen = candidates[0]
+    if call.request.registration_id not in (None, chosen.id):
+        raise _stale(call, candidates)
+    if len(candidates) > 1:
         raise _ambiguous(candidates)
     call.registration = chosen
     call.capability = chosen.capabilities[call.capability_id]
     chosen.calls.add(call)
+
+
+def _candidates(call: Call) -> list[Registration]:
+    """The live registrations that offer the capability, after the instance filter; the one asked for alone where it
+    is among them, so that a call which names its registration costs the same on any surface (LIMIT-3)."""
+    offers = call.core.store.by_capability.get(call.capability_id)
+    if offers is None:
+        return []
+    instance_id = call.request.instance_id
+    named = offers.get(call.request.registration_id)
+    if named is not None and instance_id in (None, named.instance_id):
+        return [named]
+    return [one for one in offers.values() if instance_id in (None, one.instance_id)]
 
 
 def check_available(call: Call) -> None:

@@ -62,7 +62,9 @@ class Presentation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", Budget.of(self.budget))
         if self.mode == "meta":
-            raise SurfaceDefinitionError("INVALID_DEFINITION", "mode 'meta' is not there yet; use mode='direct'", "mode")
+            raise SurfaceDefinitionError(
+                "INVALID_DEFINITION", "mode 'meta' is not there yet; use mode='direct'", "mode"
+            )
         if self.mode != "direct":
             raise SurfaceDefinitionError("INVALID_DEFINITION", f"mode is direct or meta, not {self.mode!r}", "mode")
         if self.dialect != "portable":
