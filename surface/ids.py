@@ -15,6 +15,9 @@ from surface.limits import MAX_ID_LENGTH
 
 DEFAULT_INSTANCE = "default"
 
+# The one property that every two-phase tool may carry beside its own; no input may declare it (TOOLSET-4).
+CONFIRMATION_PROPERTY = "_confirmationId"
+
 _TYPE = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*")
 _NAME = re.compile(r"[a-z][A-Za-z0-9]*")
 _PATH = re.compile(r"[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z][A-Za-z0-9-]*)*")

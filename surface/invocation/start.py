@@ -40,7 +40,7 @@ else:
         rest = _Rest(coroutine)
         follow = rest.follow()
         follow.send(None)  # to its first yield, where a cancellation that comes before the loop's turn can reach it
-        task: asyncio.Task[T] = loop.create_task(follow, context=context)  # type: ignore[arg-type]
+        task: asyncio.Task[T] = loop.create_task(follow, context=context)
         current = asyncio.current_task(loop)
         if current is not None:
             asyncio._leave_task(loop, current)

@@ -15,11 +15,10 @@ from typing import Any
 from surface.canonical import freeze, thaw
 from surface.contract.schema import EMPTY_OBJECT
 from surface.errors import SurfaceDefinitionError
+from surface.ids import CONFIRMATION_PROPERTY
 from surface.projection.presentation import Presentation, Replacement
 from surface.projection.wire_names import Entry, catalog_names
 from surface.registry.snapshot import CapabilityDescriptor, ComponentDescriptor, Snapshot, in_scope
-
-CONFIRMATION_PROPERTY = "_confirmationId"
 
 _CONSEQUENTIAL = frozenset({"destructive", "external-side-effect"})
 _AUTHORED = Replacement()

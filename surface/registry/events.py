@@ -94,7 +94,7 @@ class InvocationStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class InvocationSettled(Event):
-    """An invocation ended; ``status`` is ok or error, ``code`` the error's, ``duration_ms`` from start to settlement."""
+    """An invocation ended; ``status`` is ok or error, ``code`` the error's, ``duration_ms`` since it started."""
 
     kind: ClassVar[str] = "invocation-settled"
     invocation_id: str

@@ -230,18 +230,15 @@ def within_budget(
     """Drop components until the budget holds: lowest priority first, ties from the end (SNAP-6)."""
     kept = dict(enumerate(components))
     sizes = [len(json_text(one.to_wire()).encode()) for one in components] if budget.max_bytes is not None else []
-    by_worth = sorted(kept, key=lambda index: (priorities[index], -index))
-
-    def bytes_used() -> int:
-        # both arrays as text: brackets, and commas between members
-        return 4 + sum(sizes[index] for index in kept) + max(len(kept) - 1, 0)
-
-    for index in by_worth:
+    used = 4 + sum(sizes) + max(len(sizes) - 1, 0)  # two arrays, and commas between the members
+    for index in sorted(kept, key=lambda index: (priorities[index], -index)):
         too_many = budget.max_components is not None and len(kept) > budget.max_components
-        too_large = budget.max_bytes is not None and bytes_used() > budget.max_bytes
+        too_large = budget.max_bytes is not None and used > budget.max_bytes
         if not (too_many or too_large):
             break
         del kept[index]
+        if sizes:
+            used -= sizes[index] + (1 if kept else 0)
     dropped = len(components) - len(kept)
     return tuple(kept.values()), Truncated(dropped) if dropped else None
 

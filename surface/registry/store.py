@@ -103,7 +103,7 @@ class Store:
         """Capture the surface for ``consumer``; runs no read function and no executor (SNAP-1)."""
         shown = []
         priorities = []
-        for registration in self._ordered:
+        for registration in tuple(self._ordered):
             if scope and not in_scope(registration.contract.type, scope):
                 continue
             component = describe_component(registration)
@@ -114,9 +114,7 @@ class Store:
         components = tuple(shown)
         if budget is not None:
             components, truncated = within_budget(shown, priorities, budget)
-        return Snapshot(
-            self.surface_id, str(self.version), self.clock.now(), consumer, route, components, truncated
-        )
+        return Snapshot(self.surface_id, str(self.version), self.clock.now(), consumer, route, components, truncated)
 
     def clear(self) -> None:
         """Forget everything, without events or tombstones; calls settle as disposed (LIFE-10)."""

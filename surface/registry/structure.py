@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surface.canonical import json_text
 from surface.errors import SurfaceDefinitionError
-from surface.ids import check_component_type, check_instance_id
+from surface.ids import CONFIRMATION_PROPERTY, check_component_type, check_instance_id
 
 if TYPE_CHECKING:
     from surface.contract.capability import Capability
@@ -36,6 +36,10 @@ def checked_capabilities(contract: Component, limits: Limits) -> Mapping[str, Ca
                 path=path,
                 must_be_object=True,
             )
+            if CONFIRMATION_PROPERTY in capability.input.document.get("properties", {}):
+                raise SurfaceDefinitionError(
+                    "INVALID_DEFINITION", f"the name {CONFIRMATION_PROPERTY} is reserved; choose another", path
+                )
         if capability.output is not None:
             capability.output.check(
                 direction="output",
@@ -56,7 +60,9 @@ def checked_options(options: Mapping[str, Any], path: str) -> dict[str, Any]:
     parent = checked["parent"]
     if parent is not None:
         if not isinstance(parent, (tuple, list)) or len(parent) != 2:
-            raise SurfaceDefinitionError("INVALID_DEFINITION", f"parent must be (type, instance id), not {parent!r}", path)
+            raise SurfaceDefinitionError(
+                "INVALID_DEFINITION", f"parent must be (type, instance id), not {parent!r}", path
+            )
         checked["parent"] = (check_component_type(parent[0], path), check_instance_id(parent[1], path))
     if type(checked["priority"]) is not int:
         raise SurfaceDefinitionError("INVALID_DEFINITION", "priority must be a whole number", path)

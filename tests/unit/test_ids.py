@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from surface import CapabilityId, SurfaceDefinitionError, parse_id
-from surface import ids
+from surface import CapabilityId, SurfaceDefinitionError, ids, parse_id
 
 
 @pytest.mark.parametrize(
