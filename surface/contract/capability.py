@@ -19,12 +19,35 @@ from surface.errors import SurfaceDefinitionError
 from surface.ids import check_capability_name, check_id_length
 
 _OBSERVATION_OPTIONS = frozenset(
-    "name title output when unavailable_reason policies meta timeout audit redact untrusted_content".split()
+    [
+        "name",
+        "title",
+        "output",
+        "when",
+        "unavailable_reason",
+        "policies",
+        "meta",
+        "timeout",
+        "audit",
+        "redact",
+        "untrusted_content",
+    ]
 )
 _OPTIONS = {
     "observation": _OBSERVATION_OPTIONS,
     "action": _OBSERVATION_OPTIONS
-    | set("effect input idempotent reversible confirmation confirmation_ttl precondition concurrency".split()),
+    | set(
+        [
+            "effect",
+            "input",
+            "idempotent",
+            "reversible",
+            "confirmation",
+            "confirmation_ttl",
+            "precondition",
+            "concurrency",
+        ]
+    ),
 }
 
 
@@ -119,9 +142,7 @@ def build_capability(
         observation=declared.kind == "observation",
     )
     if declared.kind == "observation" and signature.output is None:
-        raise SurfaceDefinitionError(
-            "INVALID_DEFINITION", "an observation needs a return annotation or output=", path
-        )
+        raise SurfaceDefinitionError("INVALID_DEFINITION", "an observation needs a return annotation or output=", path)
     declared_confirmation = options.get("confirmation")
     unavailable_reason = options.get("unavailable_reason")
     if unavailable_reason is not None and not isinstance(unavailable_reason, str):

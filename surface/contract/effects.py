@@ -38,9 +38,7 @@ class EffectRow(NamedTuple):
 
 
 EFFECTS: Mapping[str, EffectRow] = {
-    "read": EffectRow(
-        "observation", "view", True, True, None, "never", "none", "observation_timeout", "observations"
-    ),
+    "read": EffectRow("observation", "view", True, True, None, "never", "none", "observation_timeout", "observations"),
     "local-state": EffectRow("action", "view", False, False, True, "never", "metadata", "action_timeout", "instance"),
     "navigation": EffectRow("action", "view", False, False, True, "never", "metadata", "action_timeout", "instance"),
     "server-query": EffectRow(
