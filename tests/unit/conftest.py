@@ -1,10 +1,6 @@
-"""What unit tests share: a registry on a fake clock, and a way to run a coroutine."""
+"""What unit tests share: a registry on a fake clock."""
 
 from __future__ import annotations
-
-import asyncio
-from collections.abc import Coroutine
-from typing import Any
 
 import pytest
 
@@ -20,8 +16,3 @@ def clock() -> FakeClock:
 @pytest.fixture
 def registry(clock: FakeClock) -> Registry:
     return Registry(clock=clock)
-
-
-def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run to the end on a loop of its own."""
-    return asyncio.run(coroutine)

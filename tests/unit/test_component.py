@@ -127,7 +127,7 @@ def test_a_blank_description_is_refused(description):
     with pytest.raises(SurfaceDefinitionError, match="blank"):
         Component("box", description=description)
     with pytest.raises(SurfaceDefinitionError, match="blank"):
-        Component("box", description="x").action(description, effect="local-state")(lambda: None)
+        Component("box", description="x").action(description, effect="local-state", name="do")(lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_blank_description_is_refused(description):
 )
 def test_an_action_has_an_effect_of_the_view(effect, code):
     with pytest.raises(SurfaceDefinitionError) as error:
-        Component("box", description="x").action("Do", effect=effect)(lambda: None)
+        Component("box", description="x").action("Do", effect=effect, name="do")(lambda: None)
     assert error.value.code == code
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 
 import pytest
-from conftest import run
+from loop import run
 
 from surface.invocation.start import start
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from conftest import run
 from devices import DevicesTable
+from loop import run
 
 from surface import Consumer, SurfaceDefinitionError, Toolset
 
