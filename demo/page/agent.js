@@ -1,0 +1,56 @@
+import { byId, el } from "./elements.js";
+import { clock } from "./format.js";
+
+const TOAST_SECONDS = 5;
+const LOG_LENGTH = 30;
+
+/** What the pill and the panel say for each state of the agent surface. @type {Record<string, [string, string]>} */
+const STATES = {
+  absent: ["Agent off", "No agent surface is loaded. The page works without one."],
+  early: ["Agent loading", "The agent surface is starting."],
+  loading: ["Agent loading", "Python is being loaded; the page's tools will appear when it is ready."],
+  ready: ["Agent ready", "An agent in this browser may read and operate this page by its tools."],
+  failed: ["Agent off", "The agent surface could not start; the browser's console says why. The page works without it."],
+};
+
+/**
+ * What an agent did, for the person to see: a line that comes and goes, and a log that stays.
+ */
+export class Activity {
+  #log = byId("agent-log", HTMLOListElement);
+  #toast = byId("agent-toast", HTMLElement);
+  #timer = 0;
+
+  /** @param {string} text such as “Sorted by site” */
+  record(text) {
+    const entry = el("li", {}, el("span", {}, text), el("time", { class: "muted" }, clock(new Date())));
+    this.#log.prepend(entry);
+    while (this.#log.children.length > LOG_LENGTH) this.#log.lastElementChild?.remove();
+    this.#toast.textContent = `Agent: ${text}`;
+    this.#toast.classList.add("is-shown");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#toast.classList.remove("is-shown"), TOAST_SECONDS * 1000);
+  }
+}
+
+/**
+ * Show the state of the agent surface, which announces it on the root element.
+ *
+ * @returns {Activity}
+ */
+export function watchAgent() {
+  const root = document.documentElement;
+  const pill = byId("agent-status", HTMLButtonElement);
+  const text = byId("agent-status-text", HTMLElement);
+  const note = byId("agent-note", HTMLElement);
+  function show() {
+    const state = root.dataset.agentSurface ?? "absent";
+    const [label, explanation] = STATES[state] ?? STATES.absent;
+    pill.dataset.state = state;
+    text.textContent = label;
+    note.textContent = explanation;
+  }
+  new MutationObserver(show).observe(root, { attributeFilter: ["data-agent-surface"] });
+  show();
+  return new Activity();
+}

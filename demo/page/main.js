@@ -1,0 +1,46 @@
+/** The devices page: its state, the parts that show it, and the capabilities it lends to an agent. */
+
+import { watchAgent } from "./agent.js";
+import { fetchFleet } from "./api.js";
+import { mountCapabilities } from "./capabilities.js";
+import { Drawer } from "./drawer.js";
+import { byId } from "./elements.js";
+import { showFilters } from "./filters.js";
+import { clock, plural } from "./format.js";
+import { PageState } from "./state.js";
+import { showTable } from "./table.js";
+
+const state = new PageState();
+const drawer = new Drawer(byId("drawer", HTMLElement), byId("main", HTMLElement));
+const refresh = byId("refresh", HTMLButtonElement);
+const summary = byId("fleet-summary", HTMLElement);
+
+async function load() {
+  if (refresh.disabled) return;
+  refresh.disabled = true;
+  state.startLoading();
+  try {
+    const fleet = await fetchFleet();
+    state.load(fleet.devices, fleet.sites);
+  } catch (error) {
+    state.fail(error instanceof Error ? error.message : String(error));
+  } finally {
+    refresh.disabled = false;
+  }
+}
+
+state.addEventListener("change", () => {
+  if (state.loadedAt) {
+    const fleet = `${plural(state.devices.length)} at ${plural(state.sites.length, "site")}`;
+    summary.textContent = `${fleet} · updated ${clock(state.loadedAt)}`;
+  } else if (state.phase === "failed") {
+    summary.textContent = "The fleet could not be loaded.";
+  }
+});
+refresh.addEventListener("click", load);
+
+showFilters(state);
+showTable(state, { open: (id, opener) => drawer.open(id, opener), retry: load });
+const activity = watchAgent();
+mountCapabilities({ state, drawer, activity });
+await load();
