@@ -6,7 +6,7 @@ import time
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from demo.backend.errors import ApiError
 from demo.backend.store import Store, iso
@@ -36,19 +36,17 @@ def health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "devices": _store(request).count()}, headers=NO_STORE)
 
 
-def nothing(request: Request) -> JSONResponse:
-    """Any other address below ``/api/``: 404 ``NOT_FOUND``, as JSON like every answer here."""
-    raise ApiError(404, "NOT_FOUND", "There is nothing at this address.", path=request.url.path[:200])
-
-
 def _store(request: Request) -> Store:
     store: Store = request.app.state.store
     return store
 
 
-ROUTES = [
-    Route("/api/devices", list_devices),
-    Route("/api/devices/{id}", read_device),
-    Route("/api/health", health),
-    Route("/api/{path:path}", nothing),
-]
+# Mounted, so that a wrong method below /api/ is answered here and not by the page's files.
+API = Mount(
+    "/api",
+    routes=[
+        Route("/devices", list_devices),
+        Route("/devices/{id}", read_device),
+        Route("/health", health),
+    ],
+)

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
-from demo.backend.api import ROUTES
+from demo.backend.api import API
 from demo.backend.errors import HANDLERS, ApiError
 from demo.backend.security import SecurityHeaders
 from demo.backend.store import Store, StoreError
@@ -42,7 +42,7 @@ def create_app(database: Path, *, runtime: Path | None = None) -> ASGIApp:
     store = Store(database)
     store.open()
     routes: list[BaseRoute] = [
-        *ROUTES,
+        API,
         Route("/app.py", BundleFiles(DEMO)),
         Mount("/static", BundleFiles(REPOSITORY / "static")),
         Mount("/runtime", BundleFiles(runtime)) if runtime else Route("/runtime/{path:path}", _no_runtime),

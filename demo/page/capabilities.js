@@ -51,7 +51,7 @@ function mountTable(surface, { state, activity }) {
       selectRows({ ids, mode }) {
         refuseUnseen(surface, state, ids);
         state.select(ids, mode);
-        activity.record(`Selection changed, ${plural(state.selected.size)} selected`);
+        activity.record(`${plural(state.selected.size)} selected`);
         return { selectedIds: state.selectedIds };
       },
       /** @param {{column: Column, direction: Direction}} input */
@@ -111,7 +111,7 @@ function mountFilters(surface, { state, activity }) {
           throw new surface.Failure("PRECONDITION_FAILED", `There is no site ${site}.`, { knownSites: codes });
         }
         state.setFilters(input);
-        activity.record(`Filters set to ${filterText(state)}, ${plural(state.rows.length)} shown`);
+        activity.record(`Showing ${filterText(state)}: ${plural(state.rows.length)}`);
         return { matchingCount: state.rows.length, filters: state.filters };
       },
       reset() {

@@ -13,8 +13,6 @@ const NARROW = matchMedia("(max-width: 760px)");
 export class Drawer extends EventTarget {
   #panel;
   #page;
-  /** @type {HTMLElement | null} */
-  #opener = null;
   /** @type {AbortController | null} */
   #loading = null;
   /** The device shown, or null while closed. @type {string | null} */
@@ -40,7 +38,7 @@ export class Drawer extends EventTarget {
       if (target instanceof HTMLInputElement && target.type === "search" && target.value) return;
       this.close();
     });
-    NARROW.addEventListener("change", () => this.#setModal());
+    NARROW.addEventListener("change", () => this.#setInert());
   }
 
   get isOpen() {
@@ -48,35 +46,39 @@ export class Drawer extends EventTarget {
   }
 
   /**
+   * Show a device, and move the focus here.
+   *
    * @param {string} deviceId
-   * @param {HTMLElement} [opener] gets the focus back when the drawer closes
    */
-  async open(deviceId, opener) {
+  async open(deviceId) {
     const first = !this.isOpen;
-    this.#opener = opener ?? null;
-    this.deviceId = deviceId;
+    Object.assign(this, { deviceId, report: null });
     this.#panel.dataset.deviceId = deviceId;
-    this.#markRow();
     this.#panel.hidden = false;
-    this.#setModal();
+    this.#setInert();
     const loaded = this.#load(deviceId);
     if (first) this.dispatchEvent(new Event("open"));
     this.#panel.querySelector("h2")?.focus({ preventScroll: true });
     await loaded;
   }
 
+  /** Fetch the open device again; what is shown stays until the answer is there. */
+  async refresh() {
+    if (this.deviceId) await this.#load(this.deviceId);
+  }
+
+  /** Close; a focus that was in here goes back to the device's row, or to the table if the row has gone. */
   close() {
     if (!this.isOpen) return;
+    const row = this.#page.querySelector(`tr[data-device-id="${CSS.escape(this.deviceId ?? "")}"] button`);
     const within = this.#panel.contains(document.activeElement);
     this.#loading?.abort();
     Object.assign(this, { deviceId: null, report: null, failure: "" });
     delete this.#panel.dataset.deviceId;
     this.#panel.hidden = true;
     this.#panel.replaceChildren();
-    this.#setModal();
-    this.#markRow();
-    if (within) (this.#opener?.isConnected ? this.#opener : byId("devices", HTMLElement)).focus();
-    this.#opener = null;
+    this.#setInert();
+    if (within) (row instanceof HTMLElement ? row : byId("devices", HTMLElement)).focus();
     this.dispatchEvent(new Event("close"));
   }
 
@@ -84,15 +86,15 @@ export class Drawer extends EventTarget {
   async #load(deviceId) {
     this.#loading?.abort();
     const loading = (this.#loading = new AbortController());
-    Object.assign(this, { report: null, failure: "" });
-    this.#show();
+    this.failure = "";
+    if (!this.report) this.#show();
     try {
       const report = await fetchDevice(deviceId, loading.signal);
       if (loading.signal.aborted) return;
       this.report = report;
     } catch (error) {
       if (loading.signal.aborted) return;
-      this.failure = error instanceof Error ? error.message : String(error);
+      Object.assign(this, { report: null, failure: error instanceof Error ? error.message : String(error) });
     }
     this.#show();
   }
@@ -106,7 +108,10 @@ export class Drawer extends EventTarget {
     close.addEventListener("click", () => this.close());
     const heading = el("h2", { id: "drawer-title", class: "drawer__title", tabindex: "-1" }, title);
     const head = el("div", { class: "drawer__head" }, heading, close);
-    const body = el("div", { class: "drawer__body", "aria-busy": String(!this.report && !this.failure) });
+    const busy = !this.report && !this.failure;
+    // Scrolls, so it must be reachable by keyboard.
+    const body = el("div", { class: "drawer__body", tabindex: "0", role: "group", "aria-label": "Details" });
+    body.setAttribute("aria-busy", String(busy));
     if (this.report) body.append(...reportContent(this.report));
     else if (this.failure) body.append(this.#failureContent());
     else body.append(...Array.from({ length: 5 }, () => el("span", { class: "skeleton skeleton--line" })));
@@ -117,19 +122,12 @@ export class Drawer extends EventTarget {
 
   #failureContent() {
     const again = el("button", { type: "button", class: "button" }, "Try again");
-    again.addEventListener("click", () => this.deviceId && this.#load(this.deviceId));
+    again.addEventListener("click", () => this.refresh());
     return el("div", { class: "drawer__failure", role: "alert" }, el("p", {}, this.failure), again);
   }
 
-  #setModal() {
-    const modal = this.isOpen && NARROW.matches;
-    this.#page.inert = modal;
-    this.#panel.setAttribute("aria-modal", String(modal));
+  #setInert() {
+    this.#page.inert = this.isOpen && NARROW.matches;
     document.documentElement.classList.toggle("has-drawer", this.isOpen);
-  }
-
-  #markRow() {
-    for (const row of this.#page.querySelectorAll("tr.is-open")) row.classList.remove("is-open");
-    if (this.deviceId) this.#page.querySelector(`tr[data-device-id="${CSS.escape(this.deviceId)}"]`)?.classList.add("is-open");
   }
 }

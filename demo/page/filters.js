@@ -18,8 +18,7 @@ export function showFilters(state) {
   const showSort = sortControls(state);
 
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", (event) => {
-    event.preventDefault();
+  reset.addEventListener("click", () => {
     state.resetFilters();
     text.focus();
   });

@@ -22,6 +22,7 @@ async function load() {
   try {
     const fleet = await fetchFleet();
     state.load(fleet.devices, fleet.sites);
+    await drawer.refresh();
   } catch (error) {
     state.fail(error instanceof Error ? error.message : String(error));
   } finally {
@@ -40,7 +41,7 @@ state.addEventListener("change", () => {
 refresh.addEventListener("click", load);
 
 showFilters(state);
-showTable(state, { open: (id, opener) => drawer.open(id, opener), retry: load });
+showTable(state, drawer, load);
 const activity = watchAgent();
 mountCapabilities({ state, drawer, activity });
 await load();

@@ -1,4 +1,5 @@
 /** @import { Column, Device } from "./types.js" */
+/** @import { Drawer } from "./drawer.js" */
 /** @import { PageState } from "./state.js" */
 
 import { byId, el, icon } from "./elements.js";
@@ -8,23 +9,18 @@ const SKELETON_ROWS = 8;
 const CLOCK_INTERVAL = 30_000;
 
 /**
- * @typedef {object} TableActions
- * @property {(id: string, opener: HTMLElement) => void} open show a device's details
- * @property {() => void} retry fetch the devices again
- */
-
-/**
  * The table of devices, its header and the line above it: shows the state, and turns clicks into changes of it.
  *
  * @param {PageState} state
- * @param {TableActions} actions
+ * @param {Drawer} drawer shows a device's details
+ * @param {() => void} retry fetches the devices again
  */
-export function showTable(state, actions) {
+export function showTable(state, drawer, retry) {
   const table = byId("devices-table", HTMLTableElement);
   const body = byId("devices-body", HTMLTableSectionElement);
   const showHead = tableHead(state);
   const showSummary = resultLine(state);
-  const showMessages = messages(state, actions.retry);
+  const showMessages = messages(state, retry);
   /** Rows by device id, kept while the device stays the same object. @type {Map<string, {device: Device, row: HTMLTableRowElement}>} */
   let rows = new Map();
   let anchor = "";
@@ -44,7 +40,7 @@ export function showTable(state, actions) {
     const id = row?.dataset.deviceId;
     if (!row || !id) return;
     const opener = target.closest("button");
-    if (opener) return actions.open(id, opener);
+    if (opener) return void drawer.open(id);
     const checkbox = target instanceof HTMLInputElement;
     // A click on the label comes back as a click on its checkbox; marking text is no click on the row.
     if (!checkbox && (target.closest("label") || (!event.shiftKey && String(getSelection()).trim()))) return;
@@ -64,9 +60,9 @@ export function showTable(state, actions) {
     rows = next;
     const order = [...rows.values()].map(({ row }) => row);
     if (order.length !== body.children.length || order.some((row, index) => body.children[index] !== row)) {
-      const focused = document.activeElement;
+      const restore = focusIn(body);
       body.replaceChildren(...order);
-      if (focused instanceof HTMLElement && body.contains(focused)) focused.focus({ preventScroll: true });
+      restore();
     }
     for (const { device, row } of rows.values()) {
       const selected = state.selected.has(device.id);
@@ -74,6 +70,11 @@ export function showTable(state, actions) {
       const checkbox = row.querySelector("input");
       if (checkbox) checkbox.checked = selected;
     }
+    markOpen();
+  }
+
+  function markOpen() {
+    for (const { device, row } of rows.values()) row.classList.toggle("is-open", device.id === drawer.deviceId);
   }
 
   function show() {
@@ -89,8 +90,28 @@ export function showTable(state, actions) {
     showMessages();
   }
   state.addEventListener("change", show);
-  setInterval(() => body.querySelectorAll("time").forEach((time) => (time.textContent = ago(time.dateTime))), CLOCK_INTERVAL);
+  drawer.addEventListener("change", markOpen);
+  drawer.addEventListener("close", markOpen);
+  setInterval(() => {
+    for (const time of body.querySelectorAll("time")) time.textContent = ago(time.dateTime);
+  }, CLOCK_INTERVAL);
   show();
+}
+
+/**
+ * Rows that move, or are made anew, lose the focus that is in them.
+ *
+ * @param {HTMLElement} body
+ * @returns {() => void} gives the focus back to the same control of the same device
+ */
+function focusIn(body) {
+  const focused = document.activeElement;
+  const id = body.contains(focused) ? focused?.closest("tr")?.dataset.deviceId : undefined;
+  if (!focused || !id) return () => {};
+  return () => {
+    const again = body.querySelector(`tr[data-device-id="${CSS.escape(id)}"] ${focused.localName}`);
+    if (again instanceof HTMLElement) again.focus({ preventScroll: true });
+  };
 }
 
 /** @param {PageState} state */
@@ -148,6 +169,7 @@ function resultLine(state) {
 /** @param {PageState} state @param {() => void} retry */
 function messages(state, retry) {
   const notice = byId("notice", HTMLElement);
+  const results = byId("results", HTMLElement);
   const empty = byId("empty", HTMLElement);
   return () => {
     const failed = state.phase === "failed";
@@ -158,9 +180,10 @@ function messages(state, retry) {
       notice.replaceChildren(el("p", {}, `The devices could not be loaded. ${state.failure}${known}`), again);
     }
     notice.hidden = !failed;
+    results.hidden = failed && !state.loaded;
     const nothing = state.loaded && state.rows.length === 0;
     if (nothing && empty.hidden) {
-      const reset = el("button", { type: "button", class: "button" }, "Reset filters");
+      const reset = el("button", { type: "button", class: "button" }, "Show all devices");
       reset.addEventListener("click", () => {
         state.resetFilters();
         byId("filter-text", HTMLInputElement).focus();
