@@ -30,9 +30,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from surface.cli.cache import Cache, cache_folder
 from surface.cli.compile import Archive, find_node, prepare
@@ -44,9 +45,6 @@ from surface.cli.pins import BOOT_PACKAGES, DROP_BY_NAME, DROP_FROM_STDLIB, DROP
 from surface.cli.requirements import resolve
 from surface.cli.runtime import LOCK, RUNTIME_FILES, STDLIB, Pyodide, find_pyodide
 from surface.cli.wheels import download, pinned_wheels, rpds_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 BUNDLE_VERSION = 1
 INDEX = "bundle.json"
@@ -193,10 +191,13 @@ def _write(
     index: Mapping[str, Any],
     previous: Mapping[str, Any],
 ) -> None:
-    # The index goes first and comes last: while it is missing, the folder is seen not to be whole.
+    # Until all is written the index says only whose files these are: should this be interrupted, no page boots from
+    # half a bundle, and the next run may renew it.
     out.mkdir(parents=True, exist_ok=True)
-    (out / INDEX).unlink(missing_ok=True)
-    for name in {*previous} - {*contents}:
+    names = {name for name in previous if _is_inside(name)} | {*contents}
+    unfinished = {"bundleVersion": BUNDLE_VERSION, "unfinished": True, "files": dict.fromkeys(sorted(names))}
+    _put(out / INDEX, _json(unfinished, indent=2))
+    for name in names - {*contents}:
         for file in (name, f"{name}.br", f"{name}.gz"):
             (out / file).unlink(missing_ok=True)
     for name, data in contents.items():
@@ -208,6 +209,11 @@ def _write(
             else:
                 _put(out / (name + suffix), variant)
     _put(out / INDEX, _json(index, indent=2))
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and name != INDEX
 
 
 def _put(target: Path, data: bytes) -> None:

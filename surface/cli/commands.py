@@ -1,5 +1,7 @@
 """The commands a person types: options in, one line out. Progress and problems go to the standard error."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +28,10 @@ def _failing_clearly() -> Iterator[None]:
         yield
     except CommandError as problem:
         _fail(problem.message, problem.exit_code)
+    except ModuleNotFoundError as missing:
+        if missing.name not in {"packaging", "starlette", "uvicorn"}:
+            raise
+        _fail(f'this needs {missing.name}; install it with: pip install "webmcp-surface[bundle]"', 2)
     except OSError as problem:
         _fail(f"{problem.filename or 'The system'}: {problem.strerror or problem}.", 1)
 
@@ -63,9 +69,8 @@ def bundle(
     ] = 11,
 ) -> None:
     """Make a folder that any static server can host: Python for your page, without a CDN."""
-    from surface.cli.bundle import build_bundle
-
     with _failing_clearly(), _errors.status("Looking for Pyodide") as status:
+        from surface.cli.bundle import build_bundle
 
         def report(message: str) -> None:
             # A terminal gets one line that changes; a log gets a line per step.
@@ -104,9 +109,9 @@ def serve(
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
 ) -> None:
     """Serve a folder for development: right types, compressed variants, caching by content."""
-    from surface.cli.serve import serve_folder
-
     with _failing_clearly():
+        from surface.cli.serve import serve_folder
+
         serve_folder(
             folder,
             host=host,

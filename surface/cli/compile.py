@@ -7,19 +7,15 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from surface.cli.cache import Cache, digest
 from surface.cli.failure import CommandError
 from surface.cli.pyc import rewrite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from surface.cli.runtime import Pyodide
+from surface.cli.runtime import Pyodide
 
 NODE_MAJOR = 20
 _HERE = files("surface.cli")

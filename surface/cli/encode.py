@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from surface.cli.cache import Cache, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 BEST = 11
 # Below this, the headers of a response weigh as much as what compression saves.
 SMALLEST = 1024
+# Above this, compressing one file is a step worth telling of.
+_LARGE = 500_000
 # Already compressed: images, fonts, and the like gain nothing.
 _COMPRESSED = frozenset({".avif", ".br", ".gif", ".gz", ".jpeg", ".jpg", ".mp4", ".png", ".webm", ".webp", ".woff2"})
 
@@ -30,7 +30,14 @@ class Variants:
     gzip: bytes | None
 
 
-NONE = Variants(None, None)
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One file to compress in one way; ``key`` names the result in the cache."""
+
+    name: str
+    kind: str
+    key: str
+    make: Callable[[bytes], bytes]
 
 
 def encode(
@@ -38,17 +45,30 @@ def encode(
 ) -> dict[str, Variants]:
     """The variants of each file, by name. ``quality`` is Brotli's, 0 to 11: 11 is smallest and takes about a minute
     for a whole bundle, once, since results are cached."""
-    worth = {name: data for name, data in contents.items() if is_worth_it(name, data)}
-    done = dict.fromkeys(contents, NONE)
+    jobs = [
+        _Job(name, kind, digest(maker, data), make)
+        for name, data in contents.items()
+        if is_worth_it(name, data)
+        for kind, maker, make in _encoders(quality)
+    ]
+    made = {(job.name, job.kind): data for job in jobs if (data := cache.get(job.kind, job.key)) is not None}
+    todo = [job for job in jobs if (job.name, job.kind) not in made]
+    # Largest first, so that no thread starts the longest piece of work last.
+    todo.sort(key=lambda job: (len(contents[job.name]), job.kind == "brotli"), reverse=True)
+    if todo:
+        report(f"Compressing {len({job.name for job in todo})} files")
     with ThreadPoolExecutor() as pool:
-        # Largest first, so that the last thread does not start with the longest piece of work.
-        order = sorted(worth, key=lambda name: len(worth[name]), reverse=True)
-        jobs = {pool.submit(_variants, worth[name], cache, quality): name for name in order}
-        for count, job in enumerate(as_completed(jobs), 1):
-            done[jobs[job]], fresh = job.result()
-            if fresh and len(worth[jobs[job]]) > 500_000:
-                report(f"Compressed {jobs[job]} ({count} of {len(jobs)})")
-    return done
+        running = {pool.submit(job.make, contents[job.name]): job for job in todo}
+        for count, future in enumerate(as_completed(running), 1):
+            job = running[future]
+            made[job.name, job.kind] = future.result()
+            cache.put(job.kind, job.key, future.result())
+            if len(contents[job.name]) >= _LARGE:
+                report(f"Compressed {job.name} with {job.kind} ({count} of {len(running)})")
+    return {
+        name: Variants(*(_if_smaller(made.get((name, kind)), data) for kind in ("brotli", "gzip")))
+        for name, data in contents.items()
+    }
 
 
 def is_worth_it(name: str, data: bytes) -> bool:
@@ -56,32 +76,17 @@ def is_worth_it(name: str, data: bytes) -> bool:
     return len(data) >= SMALLEST and PurePosixPath(name).suffix.lower() not in _COMPRESSED
 
 
-def _variants(data: bytes, cache: Cache, quality: int) -> tuple[Variants, bool]:
-    fresh = False
-
-    def variant(kind: str, maker: str, make: Callable[[], bytes]) -> bytes | None:
-        nonlocal fresh
-        entry = digest(maker, data)
-        made = cache.get(kind, entry)
-        if made is None:
-            fresh, made = True, make()
-            cache.put(kind, entry, made)
-        return made if len(made) < len(data) else None
-
-    version = _brotli_version()
-    best = variant("brotli", f"{version} {quality}", lambda: _brotli(data, quality)) if version else None
-    plain = variant("gzip", zlib.ZLIB_RUNTIME_VERSION, lambda: gzip.compress(data, compresslevel=9, mtime=0))
-    return Variants(best, plain), fresh
+def _if_smaller(variant: bytes | None, data: bytes) -> bytes | None:
+    return variant if variant is not None and len(variant) < len(data) else None
 
 
-def _brotli(data: bytes, quality: int) -> bytes:
-    import brotli
+def _encoders(quality: int) -> list[tuple[str, str, Callable[[bytes], bytes]]]:
+    """Kind, exact maker (part of the cache's key) and function of each encoding that can be made here."""
+    gzip_maker = f"gzip {zlib.ZLIB_RUNTIME_VERSION} 9"
+    encoders = [("gzip", gzip_maker, lambda data: gzip.compress(data, compresslevel=9, mtime=0))]
+    if find_spec("brotli"):
+        import brotli
 
-    return bytes(brotli.compress(data, quality=quality, lgwin=24))
-
-
-def _brotli_version() -> str | None:
-    try:
-        return metadata.version("brotli")
-    except metadata.PackageNotFoundError:
-        return None
+        maker = f"brotli {metadata.version('brotli')} {quality}"
+        encoders.append(("brotli", maker, lambda data: bytes(brotli.compress(data, quality=quality, lgwin=24))))
+    return encoders

@@ -9,18 +9,16 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.parser import HeaderParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from surface.cli.failure import CommandError
 from surface.cli.pins import TARGET_MARKERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,10 @@ def _facts() -> tuple[str, list[str], str]:
         project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
         version, listed, python = project["version"], project["dependencies"], project["requires-python"]
     else:
-        found = metadata.metadata(DISTRIBUTION)
+        try:
+            found = metadata.metadata(DISTRIBUTION)
+        except metadata.PackageNotFoundError:
+            raise CommandError(f"{DISTRIBUTION} is not installed here; install it with pip.") from None
         version, python = found["Version"], found["Requires-Python"]
         listed = found.get_all("Requires-Dist") or []
     requirements = [Requirement(text) for text in listed]

@@ -16,10 +16,7 @@ import io
 import marshal
 import warnings
 import zipfile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 # Zip files carry no time zone and start in 1980: one fixed time makes the same inputs the same bytes.
 TIMESTAMP = (1980, 1, 1, 0, 0, 0)

@@ -7,18 +7,15 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from surface.cli.cache import Cache
 from surface.cli.failure import CommandError
 from surface.cli.own import checkout
 from surface.cli.pins import ABI_VERSION, PYODIDE_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from surface.cli.cache import Cache
 
 # What a page loads of the npm package; the standard library comes on top, rewritten.
 RUNTIME_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import errno
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from surface.cli.failure import CommandError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def serve_folder(
@@ -24,17 +21,12 @@ def serve_folder(
 ) -> None:
     """Serve the folder until interrupted. ``started`` gets the address once connections are accepted.
 
-    Raises ``CommandError`` without its dependencies, for a folder that does not exist, and for an address that
-    cannot be had.
+    Raises ``CommandError`` for a folder that does not exist and for an address that cannot be had.
     """
-    try:
-        import uvicorn
-        from starlette.applications import Starlette
-        from starlette.routing import Mount
-    except ModuleNotFoundError as missing:
-        raise CommandError(
-            f'Serving needs {missing.name}; install it with: pip install "webmcp-surface[bundle]"'
-        ) from None
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
     from surface.cli.static import STRICT_CSP, BundleFiles
 
     if not folder.is_dir():

@@ -8,14 +8,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
-
-if TYPE_CHECKING:
-    import os
+from typing import Any
+from urllib.parse import parse_qs, quote
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -118,7 +116,7 @@ class BundleFiles:
         if file.is_dir():
             # A page's relative addresses need the slash. The address is relative too, so no proxy can make it wrong.
             query = scope.get("query_string", b"").decode("latin-1")
-            return RedirectResponse(f"{file.name}/{'?' + query if query else ''}", 307)
+            return RedirectResponse(f"{quote(path.rpartition('/')[2])}/{'?' + query if query else ''}", 307)
 
         request = Headers(scope=scope)
         digest = self._digest(file)

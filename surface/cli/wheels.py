@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING
 
+from surface.cli.cache import Cache
 from surface.cli.failure import CommandError
 from surface.cli.pins import (
     NATIVE_PLATFORM,
@@ -24,11 +25,6 @@ from surface.cli.pins import (
     Pin,
 )
 from surface.cli.pyc import record_of, stored_zip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from surface.cli.cache import Cache
 
 # pip prefers a native wheel to a pure one of the same release, so a pure one is asked for in so many words.
 PURE = ("--platform", "any", "--implementation", "py", "--abi", "none")
@@ -80,12 +76,13 @@ def download(requirements: Sequence[str], options: Sequence[str] = PURE) -> dict
             env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"},
         )
         if run.returncode != 0:
-            raise download_failure(run.stderr)
+            raise download_failure(run.stderr, "pure-Python" if options is PURE else NATIVE_PLATFORM)
         return {file.name: file.read_bytes() for file in sorted(Path(folder).glob("*.whl"))}
 
 
-def download_failure(output: str) -> CommandError:
-    """What pip's complaint means to the person who asked for a bundle, in one sentence."""
+def download_failure(output: str, kind: str = "pure-Python") -> CommandError:
+    """What pip's complaint means to the person who asked for a bundle, in one sentence. ``kind`` is the kind of wheel
+    that was asked for."""
     if any(sign in output for sign in _OFFLINE_SIGNS):
         return CommandError(
             "The package index cannot be reached, and this bundle needs wheels that are not in the cache yet; "
@@ -96,7 +93,7 @@ def download_failure(output: str) -> CommandError:
         _, found, culprit = line.partition("No matching distribution found for ")
         if found:
             return CommandError(
-                f"{culprit.split(' (from')[0].strip()} has no pure-Python wheel for Python {TARGET_PYTHON} on the "
+                f"{culprit.split(' (from')[0].strip()} has no {kind} wheel for Python {TARGET_PYTHON} on the "
                 "package index, so it cannot be part of a page; check its name and version, or leave it out.",
                 exit_code=1,
             )
