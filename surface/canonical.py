@@ -9,17 +9,30 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from surface.limits import MAX_JSON_DEPTH
 
 _encode_text = json.encoder.encode_basestring  # C; leaves non-ASCII as it is
-_compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode
-_sorted = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False, sort_keys=True
-).encode
+
+
+def _encoder(*, sort_keys: bool) -> Callable[[Any], str]:
+    """The text of a value as one C call: `json.dumps` makes a new encoder each time, which costs more than a small
+    value does. Where the C encoder is missing, `json` itself does the work."""
+    plain = json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False, sort_keys=sort_keys
+    )
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    encode = make(None, plain.default, _encode_text, None, ":", ",", sort_keys, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
+_compact = _encoder(sort_keys=False)
+_sorted = _encoder(sort_keys=True)
 
 
 class NotJSON(ValueError):

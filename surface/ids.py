@@ -22,7 +22,9 @@ _TYPE = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*")
 _NAME = re.compile(r"[a-z][A-Za-z0-9]*")
 _PATH = re.compile(r"[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z][A-Za-z0-9-]*)*")
 _INSTANCE = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_BASE62 = (string.digits + string.ascii_uppercase + string.ascii_lowercase).encode()
+_TO_BASE62 = bytes(_BASE62[byte % 62] for byte in range(256))
+_UNUSED = bytes(range(248, 256))
 
 
 class CapabilityId(NamedTuple):
@@ -100,11 +102,11 @@ def check_instance_id(value: object, path: str = "") -> str:
 
 
 def _opaque(prefix: str, length: int) -> str:
-    # secrets.choice per character costs ten times as much; one draw of 6 bits a character and a retry is as uniform.
-    out: list[str] = []
-    while len(out) < length:
-        out += [_BASE62[bits] for byte in secrets.token_bytes(length) if (bits := byte & 63) < 62]
-    return prefix + "".join(out[:length])
+    # Bytes of 248 and above are thrown away rather than folded, so that every character stays equally likely.
+    text = ""
+    while len(text) < length:
+        text += secrets.token_bytes(length + 4).translate(_TO_BASE62, _UNUSED).decode()
+    return prefix + text[:length]
 
 
 def new_surface_id() -> str:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from surface.registry.store import Store
 
 
+# Capability id, instance id and the canonical JSON of the input: equal exactly if the requests are (IDENT-2).
+Fingerprint = tuple[str, str | None, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     """The parts of one registry that the phases work with."""
@@ -66,7 +70,7 @@ class Call:
         self.consumer = consumer
         self.capability_id: str = request.capability_id if isinstance(request.capability_id, str) else ""
         self.invocation_id = invocation_id
-        self.fingerprint = ""
+        self.fingerprint: Fingerprint = ("", None, "")
         self.phase = "resolve"
         self.started_at = core.clock.now()
         self.began_version = core.store.version

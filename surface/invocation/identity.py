@@ -5,14 +5,13 @@ Source: core rules §9 (IDENT-1 to IDENT-5), PIPE-2.
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.canonical import NotJSON, canonical_of, inspect_json
 from surface.ids import new_invocation_id
-from surface.invocation.call import Call, Core, Request
+from surface.invocation.call import Call, Core, Fingerprint, Request
 from surface.invocation.failures import Refused
 from surface.values import ANONYMOUS, CancelSignal, Consumer, InvocationResult
 
@@ -34,7 +33,7 @@ Key = tuple[str, str, str]
 class Kept(NamedTuple):
     """What is remembered of a settled call; ``result`` is None where only the fingerprint stays reserved."""
 
-    fingerprint: str
+    fingerprint: Fingerprint
     result: InvocationResult | None
     expires: float
 
@@ -109,8 +108,7 @@ def identify(call: Call) -> Awaitable[InvocationResult] | InvocationResult | Non
     if issues:
         raise Refused("INVALID_INPUT", {"issues": issues})
     text = _input_text(call.request.input, call.core.limits.max_input_bytes)
-    parts = (json.dumps(call.capability_id), json.dumps(call.request.instance_id), text)
-    call.fingerprint = f"[{','.join(parts)}]"
+    call.fingerprint = (call.capability_id, call.request.instance_id, text)
     earlier = call.core.identities.claim(call)
     return earlier.followed() if isinstance(earlier, Call) else earlier
 
