@@ -1,0 +1,1 @@
+"""Benchmarks: run by hand, compared as ratios within one run, never asserted in CI."""
