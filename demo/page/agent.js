@@ -10,6 +10,7 @@ const STATES = {
   early: ["Agent loading", "The agent surface is starting."],
   loading: ["Agent loading", "Python is being loaded; the page's tools will appear when it is ready."],
   ready: ["Agent ready", "An agent in this browser may read and operate this page by its tools."],
+  unseen: ["Agent ready", "The page's tools are ready, but this browser has no WebMCP by which an agent could find them."],
   failed: ["Agent off", "The agent surface could not start; the browser's console says why. The page works without it."],
 };
 
@@ -44,7 +45,8 @@ export function watchAgent() {
   const text = byId("agent-status-text", HTMLElement);
   const note = byId("agent-note", HTMLElement);
   function show() {
-    const state = root.dataset.agentSurface ?? "absent";
+    let state = root.dataset.agentSurface ?? "absent";
+    if (state === "ready" && !("modelContext" in document || "modelContext" in navigator)) state = "unseen";
     const [label, explanation] = STATES[state] ?? STATES.absent;
     pill.dataset.state = state;
     text.textContent = label;

@@ -43,5 +43,7 @@ refresh.addEventListener("click", load);
 showFilters(state);
 showTable(state, drawer, load);
 const activity = watchAgent();
+// Started before anything of the agent's, so that no fault there keeps the devices from a person.
+const loading = load();
 mountCapabilities({ state, drawer, activity });
-await load();
+await loading;
