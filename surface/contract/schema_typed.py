@@ -1,0 +1,177 @@
+"""A schema made from a Python type: the documents that are published for it, and values in and out of it.
+
+The gate decides whether a value fits (SCHEMA-8); pydantic turns JSON into the author's types, runs the author's own
+validators, and writes instances as JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import PydanticSerializationError, SchemaValidator
+
+from surface.canonical import json_problem
+from surface.contract.schema_core import input_validator, instance_validator
+from surface.contract.schema_document import typed_document
+from surface.contract.schema_fill import Defaults, check_defaults, spelled
+from surface.contract.schema_gate import Gate
+from surface.contract.schema_issue import Parsed, Steps
+from surface.contract.schema_problem import Problem
+from surface.contract.schema_subset import Document, unsupported
+from surface.errors import SurfaceDefinitionError
+
+logger = logging.getLogger("surface")
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class TypedEngine:
+    """Documents, parsing and dumping for one Python type; documents and validators are made when first asked for."""
+
+    def __init__(self, tp: Any) -> None:
+        self._adapter = _adapter(tp)
+
+    @cached_property
+    def document(self) -> Document:
+        """What an input must be (validation mode)."""
+        document = typed_document(self._adapter, "validation")
+        gate = Gate(document)
+        check_defaults(gate, Defaults(gate, in_alternatives=True))
+        return document
+
+    @cached_property
+    def output_document(self) -> Document:
+        """What an output is (serialisation mode, computed fields included)."""
+        return typed_document(self._adapter, "serialization")
+
+    def parse(self, value: Any, text: str | None) -> Parsed:
+        """The typed value of a JSON value, or its issues."""
+        problems = self._gate.check(value)
+        if problems is not None:
+            return _failed(problems)
+        try:
+            return Parsed(self._from_json(text if text is not None else _encode(value)))
+        except ValidationError:
+            pass
+        except Exception:
+            return _crashed()
+        # The document accepts what pydantic's strict mode does not: spell it for pydantic, with all defaults in place.
+        try:
+            return Parsed(self._from_json(_encode(spelled(self._gate, self.document, self.with_defaults(value)))))
+        except ValidationError as error:
+            return Parsed.failed(_refused(error, value))
+        except Exception:
+            return _crashed()
+
+    def with_defaults(self, value: Any) -> Any:
+        """``value`` plus published defaults."""
+        return self._defaults.fill(value)
+
+    def dump(self, value: Any) -> Parsed:
+        """The JSON to deliver for what a handler returned (OUT-2)."""
+        instance = isinstance(value, BaseModel) or dataclasses.is_dataclass(value)
+        if not instance and json_problem(value) is None:
+            parsed = self.parse(value, None)
+            if parsed.issues:
+                return parsed
+            value = parsed.value
+        else:
+            try:
+                self._instance_validator.validate_python(value, by_alias=True, by_name=True)
+                value = self._adapter.validate_python(value, by_alias=True, by_name=True)
+            except ValidationError as error:
+                return Parsed.failed(_refused(error, value))
+            except Exception:
+                return _crashed()
+        try:
+            dumped = self._adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
+        except PydanticSerializationError as error:
+            return Parsed.failed([((), f"cannot be written as JSON: {error}")])
+        except Exception:
+            return _crashed()
+        if (problem := json_problem(dumped)) is not None:
+            return Parsed.failed([((), f"is no JSON value: it contains {problem}")])
+        problems = self._output_gate.check(dumped)
+        return Parsed(dumped) if problems is None else _failed(problems)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return Gate(self.document)
+
+    @cached_property
+    def _output_gate(self) -> Gate:
+        return Gate(self.output_document)
+
+    @cached_property
+    def _defaults(self) -> Defaults:
+        return Defaults(self._gate, in_alternatives=True)
+
+    @cached_property
+    def _input_validator(self) -> SchemaValidator | TypeAdapter[Any]:
+        return input_validator(self._adapter.core_schema) or self._adapter
+
+    @cached_property
+    def _instance_validator(self) -> SchemaValidator:
+        return instance_validator(self._adapter.core_schema)
+
+    def _from_json(self, text: str) -> Any:
+        return self._input_validator.validate_json(text, strict=True, by_alias=True, by_name=False)
+
+
+def _adapter(tp: Any) -> TypeAdapter[Any]:
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(tp)
+        if not adapter.pydantic_complete:
+            adapter.rebuild()
+    except PydanticUndefinedAnnotation as problem:
+        raise SurfaceDefinitionError(
+            "INVALID_DEFINITION", f"{tp!r} cannot be resolved: {problem.message}", "#"
+        ) from None
+    except PydanticSchemaGenerationError as problem:
+        raise unsupported("#", "type", problem.message.splitlines()[0]) from None
+    except PydanticUserError as problem:
+        raise SurfaceDefinitionError("INVALID_DEFINITION", problem.message, "#") from None
+    return adapter
+
+
+def _failed(problems: list[Problem]) -> Parsed:
+    return Parsed.failed((problem.steps, problem.message) for problem in problems)
+
+
+def _crashed() -> Parsed:
+    """An author's validator raised something else than ValueError: theirs to fix, and no text for an agent."""
+    logger.exception("a validator or serialiser of a declared type raised")
+    return Parsed.failed([((), "could not be checked: a validator of this type failed")])
+
+
+def _refused(error: ValidationError, value: Any) -> Iterator[tuple[Steps, str]]:
+    """What an author's own validators refused, at paths in the agent's names."""
+    for line in error.errors(include_url=False, include_input=False, include_context=False):
+        message = line["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        yield _steps(line["loc"], value, line["type"] in ("missing", "extra_forbidden")), message
+
+
+def _steps(loc: tuple[str | int, ...], value: Any, own: bool) -> Steps:
+    """pydantic's location without what is no step into the value: union tags and names of validators."""
+    steps: list[str | int] = []
+    for index, step in enumerate(loc):
+        last = own and index == len(loc) - 1
+        if isinstance(value, dict) and (step in value or last):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        elif last:
+            value = None
+        elif hasattr(value, "__dict__") and isinstance(step, str) and step in vars(value):
+            value = vars(value)[step]
+        else:
+            continue
+        steps.append(step)
+    return tuple(steps)
