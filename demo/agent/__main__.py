@@ -1,4 +1,4 @@
-"""``python -m demo.agent ADDRESS --chromium PATH`` plays the agent on a running demo; ``./demo/run --agent`` does all."""
+"""``python -m demo.agent ADDRESS --chromium PATH``: the agent on a running demo; ``./demo/run --agent`` does it all."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ALWAYS = [READ, SELECT, SORT, READ_FILTERS, SET_FILTERS, RESET]
 
 
 def play(agent: Agent, watch: Watch, address: str) -> None:
-    """All steps on the page at ``address``. Its API, asked from outside of the browser, tells what the database holds."""
+    """All steps on the page at ``address``, whose API, asked from outside of the browser, tells what is stored."""
     try:
         with agent.transcript.step("The page comes up, and its tools are listed by the browser"):
             agent.open_page(address)
