@@ -21,6 +21,8 @@ from surface.cli.pins import ABI_VERSION, PYODIDE_VERSION
 RUNTIME_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 STDLIB = "python_stdlib.zip"
 LOCK = "pyodide-lock.json"
+# npm waits a minute and more between tries by default; a person without a network should hear of it sooner.
+_QUICK_TO_FAIL = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def _from_npm(cache: Cache, report: Callable[[str], None]) -> Pyodide:
     home.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home.parent, prefix=".pyodide-") as folder:
         run = subprocess.run(
-            [npm, "pack", f"pyodide@{PYODIDE_VERSION}", "--pack-destination", folder, "--silent"],
+            [npm, "pack", f"pyodide@{PYODIDE_VERSION}", "--pack-destination", folder, "--silent", *_QUICK_TO_FAIL],
             cwd=folder,
             capture_output=True,
             text=True,
