@@ -29,9 +29,10 @@ def _failing_clearly() -> Iterator[None]:
     except CommandError as problem:
         _fail(problem.message, problem.exit_code)
     except ModuleNotFoundError as missing:
-        if missing.name not in {"packaging", "starlette", "uvicorn"}:
+        package = (missing.name or "").partition(".")[0]
+        if package not in {"packaging", "starlette", "uvicorn"}:
             raise
-        _fail(f'this needs {missing.name}; install it with: pip install "webmcp-surface[bundle]"', 2)
+        _fail(f'this needs {package}; install it with: pip install "webmcp-surface[bundle]"', 2)
     except OSError as problem:
         _fail(f"{problem.filename or 'The system'}: {problem.strerror or problem}.", 1)
 

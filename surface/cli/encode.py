@@ -56,7 +56,8 @@ def encode(
     # Largest first, so that no thread starts the longest piece of work last.
     todo.sort(key=lambda job: (len(contents[job.name]), job.kind == "brotli"), reverse=True)
     if todo:
-        report(f"Compressing {len({job.name for job in todo})} files")
+        count = len({job.name for job in todo})
+        report(f"Compressing {count} file{'s' * (count > 1)}")
     with ThreadPoolExecutor() as pool:
         running = {pool.submit(job.make, contents[job.name]): job for job in todo}
         for count, future in enumerate(as_completed(running), 1):

@@ -70,15 +70,18 @@ def applies(requirement: Requirement, extras: frozenset[str] = frozenset()) -> b
 def build_lock(info: Mapping[str, Any], wheels: Mapping[str, bytes]) -> dict[str, Any]:
     """The lock file's content for these wheels (file name → bytes); ``info`` comes from Pyodide's own lock file.
 
-    Raises ``CommandError`` where a wheel needs one that is not there.
+    Raises ``CommandError`` where a wheel needs one that is not there, or not in a release that would do.
     """
     facts = {file: read_wheel(file, data) for file, data in wheels.items()}
-    known = {wheel.name for wheel in facts.values()}
+    known = {wheel.name: wheel.version for wheel in facts.values()}
     packages = {}
     for file, wheel in sorted(facts.items()):
-        depends = sorted({canonicalize_name(needed.name) for needed in wheel.requires if applies(needed)})
-        if missing := [name for name in depends if name not in known]:
-            raise CommandError(f"{wheel.name} {wheel.version} needs {missing[0]}, which the bundle does not hold.")
+        needs = [needed for needed in wheel.requires if applies(needed)]
+        for needed in needs:
+            version = known.get(canonicalize_name(needed.name))
+            if version is None or not needed.specifier.contains(version, prereleases=True):
+                held = "which the bundle does not hold" if version is None else f"but the bundle holds {version}"
+                raise CommandError(f"{wheel.name} {wheel.version} needs {needed}, {held}.")
         packages[wheel.name] = {
             "name": wheel.name,
             "version": wheel.version,
@@ -87,7 +90,7 @@ def build_lock(info: Mapping[str, Any], wheels: Mapping[str, bytes]) -> dict[str
             "sha256": hashlib.sha256(wheels[file]).hexdigest(),
             "package_type": "package",
             "imports": list(wheel.imports),
-            "depends": depends,
+            "depends": sorted({canonicalize_name(needed.name) for needed in needs}),
             "unvendored_tests": False,
         }
     return {"info": dict(info), "packages": packages}

@@ -67,7 +67,9 @@ def download(requirements: Sequence[str], options: Sequence[str] = PURE) -> dict
     Raises ``CommandError`` without pip, without a network, and where a requirement has no fitting wheel.
     """
     with tempfile.TemporaryDirectory() as folder:
-        command = [*_pip(), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder]
+        # pip tells of a network that fails only where it tries again.
+        how = ("--quiet", "--retries", "2", "--no-deps", "--only-binary", ":all:")
+        command = [*_pip(), "download", *how, "--dest", folder]
         run = subprocess.run(
             [*command, "--python-version", TARGET_PYTHON, *options, *requirements],
             capture_output=True,
