@@ -49,7 +49,7 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, target = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):
         raise CommandError(f"{host} is not an address of this machine; try --host 127.0.0.1.") from None
     listening = socket.socket(family, kind, protocol)
     try:
