@@ -22,15 +22,33 @@ export class Activity {
   #toast = byId("agent-toast", HTMLElement);
   #timer = 0;
 
-  /** @param {string} text such as “Sorted by site” */
+  /** The last line, how often it happened, and where the log says so. */
+  #last = { text: "", times: 0, entry: el("li") };
+
+  /** @param {string} text what was read, such as “Read the filters”; only the log says so */
+  read(text) {
+    this.#write(text);
+  }
+
+  /** @param {string} text what was done, such as “Sorted by site” */
   record(text) {
-    const entry = el("li", {}, el("span", {}, text), el("time", { class: "muted" }, clock(new Date())));
-    this.#log.prepend(entry);
-    while (this.#log.children.length > LOG_LENGTH) this.#log.lastElementChild?.remove();
+    this.#write(text);
     this.#toast.textContent = `Agent: ${text}`;
     this.#toast.classList.add("is-shown");
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#toast.classList.remove("is-shown"), TOAST_SECONDS * 1000);
+  }
+
+  /** @param {string} text the same thing again counts up its line */
+  #write(text) {
+    if (text !== this.#last.text) {
+      this.#last = { text, times: 0, entry: el("li") };
+      this.#log.prepend(this.#last.entry);
+      while (this.#log.children.length > LOG_LENGTH) this.#log.lastElementChild?.remove();
+    }
+    const { entry } = this.#last;
+    const times = ++this.#last.times > 1 ? ` (${this.#last.times} times)` : "";
+    entry.replaceChildren(el("span", {}, text + times), el("time", { class: "muted" }, clock(new Date())));
   }
 }
 

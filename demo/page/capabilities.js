@@ -36,15 +36,10 @@ function mountTable(surface, { state, activity }) {
   return surface.mount("devices.table", {
     instance: "main",
     element: byId("devices-table", HTMLElement),
-    state: () => ({
-      visibleRows: state.rows.slice(0, ROWS_FOR_AGENTS).map(({ id, name, site, status, model, firmware, ip, lastSeen }) => {
-        return { id, name, site, status, model, firmware, ip, lastSeen };
-      }),
-      visibleCount: state.rows.length,
-      totalCount: state.devices.length,
-      selectedIds: state.selectedIds,
-      sort: state.sort,
-    }),
+    state() {
+      activity.read("Read the table");
+      return tableState(state);
+    },
     available: { readState: loaded, selectRows: loaded, setSort: loaded },
     commands: {
       /** @param {{ids: string[], mode: SelectionMode}} input */
@@ -61,6 +56,20 @@ function mountTable(surface, { state, activity }) {
       },
     },
   });
+}
+
+/** @param {PageState} state */
+function tableState(state) {
+  const shown = state.rows.slice(0, ROWS_FOR_AGENTS);
+  return {
+    visibleRows: shown.map(({ id, name, site, status, model, firmware, ip, lastSeen }) => {
+      return { id, name, site, status, model, firmware, ip, lastSeen };
+    }),
+    visibleCount: state.rows.length,
+    totalCount: state.devices.length,
+    selectedIds: state.selectedIds,
+    sort: state.sort,
+  };
 }
 
 /**
@@ -91,16 +100,18 @@ function list(ids) {
 /** @param {AgentSurface} surface @param {{state: PageState, activity: Activity}} page */
 function mountFilters(surface, { state, activity }) {
   const loaded = () => state.loaded || "The devices are still loading";
-  const read = () => ({
-    filters: state.filters,
-    matchingCount: state.rows.length,
-    totalCount: state.devices.length,
-    sites: state.sites.map(({ code, name, devices }) => ({ code, name, devices })),
-  });
   return surface.mount("devices.filters", {
     instance: "main",
     element: byId("filters", HTMLElement),
-    state: read,
+    state() {
+      activity.read("Read the filters");
+      return {
+        filters: state.filters,
+        matchingCount: state.rows.length,
+        totalCount: state.devices.length,
+        sites: state.sites.map(({ code, name, devices }) => ({ code, name, devices })),
+      };
+    },
     available: { readFilters: loaded, setFilters: loaded, reset: loaded },
     commands: {
       /** @param {Partial<Filters>} input */
@@ -139,7 +150,10 @@ function mountDrawer(surface, { drawer, activity }) {
   return surface.mount("devices.drawer", {
     instance: "main",
     element: byId("drawer", HTMLElement),
-    state: () => drawer.report,
+    state() {
+      activity.read(`Read the details of ${drawer.report?.device.name}`);
+      return drawer.report;
+    },
     available: { read: () => drawer.report !== null || drawer.failure || "The details are still loading" },
     commands: {
       close() {
