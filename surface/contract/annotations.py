@@ -1,12 +1,14 @@
-"""Annotations as types: text, names of enclosing functions and names that exist for type checkers only."""
+"""Annotations as types: text, names of enclosing functions, and names that exist for type checkers only."""
 
 from __future__ import annotations
 
+import builtins
+import functools
 import inspect
 import sys
 import typing
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from inspect import Parameter
+from types import FrameType
 from typing import Annotated, Any, Final, get_args, get_origin
 
 from surface.errors import SurfaceDefinitionError
@@ -36,31 +38,51 @@ CONTEXT: Final = _Sentinel("CONTEXT")
 _CONTEXT_NAMES = ("ReadContext", "ActionContext")
 
 
-def resolved_annotation(function: Callable[..., Any], parameter: Parameter, place: str) -> Any:
+def declared_function(function: Any) -> Any:
+    """The function an author wrote, beneath decorators, partial applications and callable objects."""
+    function = inspect.unwrap(function)
+    while isinstance(function, functools.partial):
+        function = inspect.unwrap(function.func)
+    if not hasattr(function, "__code__") and callable(function):
+        return function.__call__
+    return function
+
+
+def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters a call may give, without evaluating an annotation."""
+    function = inspect.unwrap(function)
+    if sys.version_info >= (3, 14):
+        return list(inspect.signature(function, annotation_format=Format.FORWARDREF).parameters.values())
+    return list(inspect.signature(function).parameters.values())
+
+
+def parameter_type(function: Callable[..., Any], name: str, place: str) -> Any:
     """The type a parameter is annotated with, `CONTEXT` or `MISSING`; INVALID_DEFINITION where a name is unknown."""
-    raw = _raw_annotations(function).get(parameter.name, MISSING)
+    raw = _raw_annotations(function).get(name, MISSING)
     if raw is MISSING:
         return MISSING
     text = raw.__forward_arg__ if isinstance(raw, ForwardRef) else raw
     if isinstance(text, str) and text.rpartition(".")[2] in _CONTEXT_NAMES:
         return CONTEXT  # often imported for type checkers only
-    resolved = _resolved(function, raw, f"the parameter {parameter.name!r}", place)
+    resolved = _resolved(function, raw, f"the parameter {name!r}", place)
     return CONTEXT if _is_context(resolved) else resolved
 
 
-def resolved_return(function: Callable[..., Any], place: str) -> Any:
-    """The type a function is annotated to return, or to resolve to; `MISSING` without annotation."""
-    raw = _raw_annotations(function).get("return", MISSING)
-    if raw is MISSING:
-        return MISSING
-    resolved = _resolved(function, raw, "the return value", place)
+def has_return_annotation(function: Callable[..., Any]) -> bool:
+    """Whether anything, be it None, is annotated to be returned."""
+    return "return" in _raw_annotations(function)
+
+
+def return_type(function: Callable[..., Any], place: str) -> Any:
+    """The type a function is annotated to return or, if awaited, to give."""
+    resolved = _resolved(function, _raw_annotations(function)["return"], "the return value", place)
     if get_origin(resolved) in (Awaitable, Coroutine):
         return get_args(resolved)[-1]
     return resolved
 
 
 def _raw_annotations(function: Callable[..., Any]) -> Mapping[str, Any]:
-    function = _plain(function)
+    function = declared_function(function)
     if sys.version_info >= (3, 14):
         return get_annotations(function, format=Format.FORWARDREF)
     return getattr(function, "__annotations__", {})
@@ -70,10 +92,10 @@ def _resolved(function: Callable[..., Any], raw: Any, what: str, place: str) -> 
     def holder() -> None: ...
 
     holder.__annotations__ = {"it": raw}
-    function = _plain(function)
-    namespace = getattr(function, "__globals__", {})
+    function = declared_function(function)
     try:
-        return typing.get_type_hints(holder, namespace, _local_names(function), include_extras=True)["it"]
+        module = getattr(function, "__globals__", {})
+        return typing.get_type_hints(holder, module, _local_names(function, module), include_extras=True)["it"]
     except NameError as problem:
         reason = f"the name {problem.name!r} is unknown where the function is declared; import it there at run time"
     except Exception as problem:
@@ -84,19 +106,16 @@ def _resolved(function: Callable[..., Any], raw: Any, what: str, place: str) -> 
     )
 
 
-def _local_names(function: Any) -> dict[str, Any]:
-    """Names that the function sees besides its module's: those of the functions and classes being run around its
+def _local_names(function: Any, module: Mapping[str, Any]) -> dict[str, Any]:
+    """Names a function sees besides its module's: those of functions and class bodies that are being run around its
     declaration, then those it closes over."""
     names: dict[str, Any] = {}
-    module = getattr(function, "__globals__", None)
-    frames = []
-    frame = inspect.currentframe()
-    while frame is not None:
-        if frame.f_globals is module and frame.f_locals is not module:
-            frames.append(frame.f_locals)
-        frame = frame.f_back
-    for local in reversed(frames):
-        names.update(local)
+    for frame in _frames_of(module):
+        if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+            names.update(frame.f_locals)
+        else:  # a class body, whose methods may be called like types: `list`, `set`
+            known = {**vars(builtins), **module}
+            names.update((name, value) for name, value in frame.f_locals.items() if name not in known)
     code, closure = getattr(function, "__code__", None), getattr(function, "__closure__", None)
     if code is not None and closure:
         for name, cell in zip(code.co_freevars, closure, strict=True):
@@ -107,16 +126,22 @@ def _local_names(function: Any) -> dict[str, Any]:
     return names
 
 
+def _frames_of(module: Mapping[str, Any]) -> list[FrameType]:
+    """Running functions and class bodies of one module, outermost first."""
+    frames = []
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_globals is module and frame.f_locals is not module:
+            frames.append(frame)
+        frame = frame.f_back
+    return frames[::-1]
+
+
 def _is_context(annotation: Any) -> bool:
-    origin = get_origin(annotation)
-    if origin is Annotated:
+    """A context class, also as ``Annotated[…]`` or as an optional one."""
+    if get_origin(annotation) is Annotated:
         return _is_context(get_args(annotation)[0])
-    if origin is not None:
-        rest = [member for member in get_args(annotation) if member is not type(None)]
-        return len(rest) == 1 and len(get_args(annotation)) == 2 and _is_context(rest[0])
+    members = get_args(annotation)
+    if type(None) in members and len(members) == 2:
+        return any(_is_context(member) for member in members)
     return annotation is ReadContext or annotation is ActionContext
-
-
-def _plain(function: Any) -> Any:
-    function = inspect.unwrap(function)
-    return function.__call__ if not hasattr(function, "__code__") and callable(function) else function

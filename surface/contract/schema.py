@@ -127,7 +127,9 @@ class Schema:
         return f"<Schema of {self._name}>"
 
 
-_Nothing = TypedDict("_Nothing", {})  # a class statement would publish its docstring
+class _Nothing(TypedDict):
+    pass  # a docstring would be published as the description
+
 
 EMPTY_OBJECT = Schema.of(_Nothing)
 """The closed object without properties (SCHEMA-1)."""

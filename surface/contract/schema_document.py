@@ -3,23 +3,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from surface.contract.schema_subset import REF_PREFIX, Document, check_subset, subschemas, unsupported
 from surface.errors import SurfaceDefinitionError
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import core_schema
+
 _DROPPED = ("title", "readOnly", "writeOnly")
 _UUIDS = frozenset(f"uuid{version}" for version in range(1, 9))
+_DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_MAPPINGS = frozenset({"dict", "frozendict", "ordered-dict", "counter"})
+_FIELDS = frozenset({"model-field", "dataclass-field", "typed-dict-field"})
+_PROBLEM = "x-problem"  # left by the generator, which does not know where it is, for the rewriting, which does
 
 
 def typed_document(adapter: TypeAdapter[Any], mode: Literal["validation", "serialization"]) -> Document:
-    """The document that agents see for what ``adapter`` validates or serialises; UNSUPPORTED_SCHEMA or
-    INVALID_DEFINITION where the type needs more than the subset has."""
+    """The document that agents see for what ``adapter`` validates or serialises.
+
+    Raises UNSUPPORTED_SCHEMA where the type needs more than the subset has, INVALID_DEFINITION where a default could
+    not be published.
+    """
     try:
         document = adapter.json_schema(
             by_alias=True, mode=mode, schema_generator=_Generator, ref_template=REF_PREFIX + "{model}"
@@ -28,7 +38,7 @@ def typed_document(adapter: TypeAdapter[Any], mode: Literal["validation", "seria
         raise unsupported("#", "type", f"this type has no JSON Schema: {problem.message}") from None
     except PydanticUserError as problem:
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem.message, "#") from None
-    _rewrite(document)
+    _rewrite(document, "#")
     document = _inlined_root(document)
     check_subset(document)
     return document
@@ -37,40 +47,44 @@ def typed_document(adapter: TypeAdapter[Any], mode: Literal["validation", "seria
 class _Generator(GenerateJsonSchema):
     """pydantic's generator, told to publish what it would leave out and to refuse what it would leave unsaid."""
 
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        if problem := _unsaid(schema):
+            return {_PROBLEM: list(problem)}
+        return super().generate_inner(schema)
+
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        document = super().default_schema(schema)
-        factory = schema.get("default_factory")
+        try:
+            return super().default_schema(schema)
+        except _Unpublishable as problem:
+            return {_PROBLEM: ["INVALID_DEFINITION", "default", str(problem)]}
+
+    def get_default_value(self, schema: core_schema.WithDefaultSchema) -> Any:
+        factory: Any = schema.get("default_factory")
         if factory is None:
-            return document
-        if not schema.get("default_factory_takes_data"):
-            made = _made(factory, self.by_alias)
-            if made in ([], {}):
-                return {**document, "default": made}
-        raise SurfaceDefinitionError(
-            "INVALID_DEFINITION",
+            return super().get_default_value(schema)
+        try:
+            made = to_jsonable_python(factory(), round_trip=True)
+        except Exception:  # also one that wants the data of other fields
+            made = None
+        if made in ([], {}):
+            return made
+        raise _Unpublishable(
             f"default_factory={getattr(factory, '__name__', factory)} must yield an empty list or object: any other "
-            "default could change between a request and its confirmation. Publish a plain default instead",
-            "#",
+            "default could change between a request and its confirmation; give a plain default instead"
         )
 
     def encode_default(self, dft: Any) -> Any:
         try:
             return to_jsonable_python(dft, by_alias=self.by_alias, round_trip=True)
         except PydanticSerializationError:
-            raise SurfaceDefinitionError(
-                "INVALID_DEFINITION", f"the default {dft!r} has no JSON form, so it cannot be published", "#"
-            ) from None
+            raise _Unpublishable(f"the default {dft!r} has no JSON form, so it cannot be published") from None
 
-    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        keys = schema.get("keys_schema", {"type": "any"})
-        if keys["type"] not in ("str", "any"):
-            raise unsupported("#", "propertyNames", "the keys of an object are plain text; use dict[str, …]")
-        return super().dict_schema(schema)
-
-    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        if schema.get("tz_constraint") == "naive":
-            raise unsupported("#", "format", "date-times have an offset in JSON, which this naive datetime refuses")
-        return super().datetime_schema(schema)
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        document = super().decimal_schema(schema)
+        for choice in document.get("anyOf", [document]):
+            if choice.get("type") == "string":
+                choice.setdefault("pattern", _DECIMAL)
+        return document
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         document = super().tagged_union_schema(schema)
@@ -81,28 +95,48 @@ class _Generator(GenerateJsonSchema):
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         if kind == "skipped-choice":
-            raise unsupported("#", "anyOf", detail)
+            raise unsupported("#", "anyOf", f"one of the alternatives has no JSON Schema: {detail}")
 
 
-def _made(factory: Any, by_alias: bool) -> Any:
-    try:
-        return to_jsonable_python(factory(), by_alias=by_alias, round_trip=True)
-    except Exception:
-        return None
+class _Unpublishable(Exception):
+    """A default that no document can carry."""
 
 
-def _rewrite(schema: Any) -> None:
+def _unsaid(schema: Any) -> tuple[str, str, str] | None:
+    """What pydantic's document would leave unsaid although its validator insists: (code, keyword, problem)."""
+    kind = schema["type"]
+    if kind in _MAPPINGS and schema.get("keys_schema", {"type": "any"})["type"] not in ("str", "any"):
+        return "UNSUPPORTED_SCHEMA", "propertyNames", "the keys of an object are plain text; use dict[str, …]"
+    if kind == "datetime" and schema.get("tz_constraint") == "naive":
+        return "UNSUPPORTED_SCHEMA", "format", "a date-time has its offset in JSON, which a naive datetime refuses"
+    if kind == "complex":
+        return "UNSUPPORTED_SCHEMA", "type", "a complex number has no form in JSON"
+    if kind in _FIELDS and isinstance(alias := schema.get("validation_alias"), list):
+        paths = alias if isinstance(alias[0], list) else [alias]
+        if all(len(path) > 1 for path in paths):
+            return (
+                "INVALID_DEFINITION",
+                "properties",
+                "an AliasPath names no property of its own; give it a plain alias",
+            )
+    return None
+
+
+def _rewrite(schema: Any, pointer: str) -> None:
     """Rewrite a schema in place; what is no schema is left for the subset check to refuse."""
     if not isinstance(schema, dict):
         return
+    if _PROBLEM in schema:
+        code, keyword, problem = schema[_PROBLEM]
+        raise SurfaceDefinitionError(code, f"{keyword!r} at {pointer}: {problem}", pointer)
     for keyword in _DROPPED:
         schema.pop(keyword, None)
     if schema.get("format") in _UUIDS:
         schema["format"] = "uuid"
     if schema.get("type") == "object":
         schema.setdefault("additionalProperties", False)
-    for _, child in subschemas(schema):
-        _rewrite(child)
+    for step, child in subschemas(schema):
+        _rewrite(child, pointer + step)
 
 
 def _inlined_root(document: Document) -> Document:

@@ -261,8 +261,10 @@ def _fraction(number: float) -> Fraction:
 
 
 def _length(kind: type[str] | type[list[Any]], holds: Callable[[Any, Any], bool], words: str) -> Callable[[Any], Check]:
+    noun = "character" if kind is str else "item"
+
     def make(bound: Any) -> Check:
-        problem = [Problem((), words.format(described(bound)))]
+        problem = [Problem((), f"must have {words} {described(bound)} {noun}{'' if bound == 1 else 's'}")]
         return lambda value: None if type(value) is not kind or holds(len(value), bound) else problem
 
     return make
@@ -270,7 +272,7 @@ def _length(kind: type[str] | type[list[Any]], holds: Callable[[Any, Any], bool]
 
 def _bound(holds: Callable[[Any, Any], bool], words: str) -> Callable[[Any], Check]:
     def make(bound: Any) -> Check:
-        problem = [Problem((), words.format(described(bound)))]
+        problem = [Problem((), f"must be {words} {described(bound)}")]
         return lambda value: None if type(value) not in _NUMBERS or holds(value, bound) else problem
 
     return make
@@ -294,16 +296,16 @@ _SCALARS: Mapping[str, Callable[[Any], Check]] = {
     "type": _type,
     "const": lambda member: _enum([member]),
     "enum": _enum,
-    "minLength": _length(str, operator.ge, "must have at least {} characters"),
-    "maxLength": _length(str, operator.le, "must have at most {} characters"),
+    "minLength": _length(str, operator.ge, "at least"),
+    "maxLength": _length(str, operator.le, "at most"),
     "pattern": _pattern,
     "format": _format,
-    "minimum": _bound(operator.ge, "must be at least {}"),
-    "maximum": _bound(operator.le, "must be at most {}"),
-    "exclusiveMinimum": _bound(operator.gt, "must be more than {}"),
-    "exclusiveMaximum": _bound(operator.lt, "must be less than {}"),
+    "minimum": _bound(operator.ge, "at least"),
+    "maximum": _bound(operator.le, "at most"),
+    "exclusiveMinimum": _bound(operator.gt, "more than"),
+    "exclusiveMaximum": _bound(operator.lt, "less than"),
     "multipleOf": _multiple,
-    "minItems": _length(list, operator.ge, "must have at least {} items"),
-    "maxItems": _length(list, operator.le, "must have at most {} items"),
+    "minItems": _length(list, operator.ge, "at least"),
+    "maxItems": _length(list, operator.le, "at most"),
     "uniqueItems": _unique,
 }

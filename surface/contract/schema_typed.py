@@ -6,18 +6,17 @@ validators, and writes instances as JSON.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import logging
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
-from pydantic_core import PydanticSerializationError, SchemaValidator
+from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidator
 
-from surface.canonical import json_problem
+from surface.canonical import NotJSON, json_problem, json_text
 from surface.contract.schema_core import input_validator, instance_validator
 from surface.contract.schema_document import typed_document
 from surface.contract.schema_fill import Defaults, check_defaults, spelled
@@ -28,6 +27,9 @@ from surface.contract.schema_subset import Document, unsupported
 from surface.errors import SurfaceDefinitionError
 
 logger = logging.getLogger("surface")
+
+PYTHON_PATTERNS = ConfigDict(regex_engine="python-re")
+"""Patterns as the documents mean them (SCHEMA-6); pydantic's own engine refuses look-around when a type is built."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -76,30 +78,35 @@ class TypedEngine:
 
     def dump(self, value: Any) -> Parsed:
         """The JSON to deliver for what a handler returned (OUT-2)."""
-        instance = isinstance(value, BaseModel) or dataclasses.is_dataclass(value)
-        if not instance and json_problem(value) is None:
-            parsed = self.parse(value, None)
-            if parsed.issues:
-                return parsed
-            value = parsed.value
-        else:
-            try:
-                self._instance_validator.validate_python(value, by_alias=True, by_name=True)
-                value = self._adapter.validate_python(value, by_alias=True, by_name=True)
-            except ValidationError as error:
-                return Parsed.failed(_refused(error, value))
-            except Exception:
-                return _crashed()
         try:
-            dumped = self._adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
+            text = None if isinstance(value, BaseModel) else json_text(value)
+        except NotJSON:
+            text = None
+        parsed = self.parse(value, text) if text is not None else self._parse_instance(value)
+        if parsed.issues:
+            return parsed
+        try:
+            dumped = self._adapter.dump_python(parsed.value, mode="json", by_alias=True, warnings=False)
         except PydanticSerializationError as error:
             return Parsed.failed([((), f"cannot be written as JSON: {error}")])
         except Exception:
             return _crashed()
-        if (problem := json_problem(dumped)) is not None:
+        # what JSON was made of stays JSON; an instance may hold what only looks like it, such as NaN
+        if text is None and (problem := json_problem(dumped)) is not None:
             return Parsed.failed([((), f"is no JSON value: it contains {problem}")])
         problems = self._output_gate.check(dumped)
         return Parsed(dumped) if problems is None else _failed(problems)
+
+    def _parse_instance(self, value: Any) -> Parsed:
+        """A Python value as the declared type. Instances inside are looked into, yet kept as the handler made them:
+        a copy would lose private attributes, from which computed fields may be made."""
+        try:
+            self._instance_validator.validate_python(value, by_alias=True, by_name=True)
+            return Parsed(self._adapter.validate_python(value, by_alias=True, by_name=True))
+        except ValidationError as error:
+            return Parsed.failed((line["loc"], _message(line)) for line in _lines(error))
+        except Exception:
+            return _crashed()
 
     @cached_property
     def _gate(self) -> Gate:
@@ -127,9 +134,12 @@ class TypedEngine:
 
 def _adapter(tp: Any) -> TypeAdapter[Any]:
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(tp)
+        adapter: TypeAdapter[Any] = _built(tp)
         if not adapter.pydantic_complete:
             adapter.rebuild()
+    except SchemaError as problem:
+        keyword = "pattern" if '"str" validator' in str(problem) else "type"
+        raise unsupported("#", keyword, str(problem).splitlines()[-1].strip()) from None
     except PydanticUndefinedAnnotation as problem:
         raise SurfaceDefinitionError(
             "INVALID_DEFINITION", f"{tp!r} cannot be resolved: {problem.message}", "#"
@@ -139,6 +149,15 @@ def _adapter(tp: Any) -> TypeAdapter[Any]:
     except PydanticUserError as problem:
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem.message, "#") from None
     return adapter
+
+
+def _built(tp: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(tp, config=PYTHON_PATTERNS)
+    except PydanticUserError as problem:
+        if problem.code != "type-adapter-config-unused":
+            raise
+        return TypeAdapter(tp)  # a model, dataclass or TypedDict brings its own configuration
 
 
 def _failed(problems: list[Problem]) -> Parsed:
@@ -153,25 +172,28 @@ def _crashed() -> Parsed:
 
 def _refused(error: ValidationError, value: Any) -> Iterator[tuple[Steps, str]]:
     """What an author's own validators refused, at paths in the agent's names."""
-    for line in error.errors(include_url=False, include_input=False, include_context=False):
-        message = line["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-        yield _steps(line["loc"], value, line["type"] in ("missing", "extra_forbidden")), message
+    for line in _lines(error):
+        own_place = line["type"] in ("missing", "extra_forbidden")
+        yield _steps(line["loc"], value, own_place=own_place), _message(line)
 
 
-def _steps(loc: tuple[str | int, ...], value: Any, own: bool) -> Steps:
+def _lines(error: ValidationError) -> list[Any]:
+    return error.errors(include_url=False, include_input=False, include_context=False)
+
+
+def _message(line: Any) -> str:
+    message: str = line["msg"]
+    return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
+
+
+def _steps(loc: Steps, value: Any, *, own_place: bool) -> Steps:
     """pydantic's location without what is no step into the value: union tags and names of validators."""
     steps: list[str | int] = []
     for index, step in enumerate(loc):
-        last = own and index == len(loc) - 1
-        if isinstance(value, dict) and (step in value or last):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        in_object = isinstance(value, dict) and step in value
+        if in_object or (isinstance(value, list) and isinstance(step, int) and step < len(value)):
+            steps.append(step)
             value = value[step]
-        elif last:
-            value = None
-        elif hasattr(value, "__dict__") and isinstance(step, str) and step in vars(value):
-            value = vars(value)[step]
-        else:
-            continue
-        steps.append(step)
+        elif own_place and index == len(loc) - 1:
+            steps.append(step)
     return tuple(steps)

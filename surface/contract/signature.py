@@ -10,8 +10,17 @@ from typing import Annotated, Any, get_origin
 
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.errors import PydanticUserError
+from pydantic_core import SchemaError
 
-from surface.contract.annotations import CONTEXT, MISSING, resolved_annotation, resolved_return
+from surface.contract.annotations import (
+    CONTEXT,
+    MISSING,
+    declared_function,
+    has_return_annotation,
+    parameter_type,
+    parameters_of,
+    return_type,
+)
 from surface.contract.schema import EMPTY_OBJECT, Schema
 from surface.errors import SurfaceDefinitionError
 
@@ -65,7 +74,7 @@ def read_signature(
     context = None
     taken: list[tuple[Parameter, Any]] = []
     for parameter in parameters:
-        annotation = resolved_annotation(function, parameter, place)
+        annotation = parameter_type(function, parameter.name, place)
         if annotation is not CONTEXT:
             taken.append((parameter, annotation))
         elif context is not None:
@@ -103,10 +112,10 @@ def _parameters(function: Callable[..., Any], method: bool, place: str) -> list[
     """The parameters after ``self``."""
     if isinstance(function, (staticmethod, classmethod)) or not callable(function):
         raise _invalid(f"a handler is a function or a method, not a {type(function).__name__}", place)
-    code = inspect.unwrap(function)
+    code = declared_function(function)
     if inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code):
         raise _invalid("a handler returns its output; it cannot be a generator", place)
-    parameters = list(inspect.signature(code).parameters.values())
+    parameters = parameters_of(function)
     if not method:
         return parameters
     if not parameters or parameters[0].kind not in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
@@ -145,10 +154,10 @@ def _derived(taken: list[tuple[Parameter, Any]], path: str, place: str) -> _Shap
         internal: (annotation, ... if parameter.default is Parameter.empty else parameter.default)
         for internal, (parameter, annotation) in zip(names, taken, strict=True)
     }
-    config = ConfigDict(extra="forbid", alias_generator=lambda internal: names[internal], arbitrary_types_allowed=True)
+    config = ConfigDict(extra="forbid", alias_generator=lambda internal: names[internal], regex_engine="python-re")
     try:
         model = create_model("Input", __config__=config, **fields)
-    except (PydanticUserError, TypeError, ValueError) as problem:
+    except (PydanticUserError, SchemaError, TypeError, ValueError) as problem:
         raise _invalid(f"the parameters make no input object: {str(problem).splitlines()[0]}", place) from None
     _check_aliases(model, names, place)
     return _Shape(_schema(model, path), tuple((parameter, internal) for internal, parameter in names.items()))
@@ -182,14 +191,11 @@ def _check_aliases(model: type[BaseModel], names: dict[str, str], place: str) ->
 def _output(
     function: Callable[..., Any], explicit: Schema | None, observation: bool, path: str, place: str
 ) -> tuple[Schema | None, bool]:
-    annotation = resolved_return(function, place) if explicit is None else MISSING
-    annotated = "return" in getattr(inspect.unwrap(function), "__annotations__", {})
-    if explicit is not None:
-        output: Schema | None = explicit
-    elif annotation is MISSING or annotation is type(None):
-        output = None
-    else:
-        output = _schema(annotation, f"{path}(return)")
+    """The output schema, and whether there is a return annotation; with ``explicit`` it is not even resolved."""
+    output, annotated = explicit, has_return_annotation(function)
+    if output is None and annotated:
+        annotation = return_type(function, place)
+        output = None if annotation is type(None) else _schema(annotation, f"{path}(return)")
     if output is not None:
         output.published("output", path)
     elif observation:
@@ -212,7 +218,7 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _qualified_name(function: Any) -> str:
-    function = inspect.unwrap(function) if callable(function) else function
+    function = declared_function(function) if callable(function) else function
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     return f"{getattr(function, '__module__', '?')}.{name}"
 
