@@ -22,11 +22,15 @@ export function mountCapabilities(page) {
   page.state.addEventListener("change", () => mounted.forEach((component) => component.changed()));
   /** @type {Mounted | null} */
   let open = null;
-  page.drawer.addEventListener("open", () => (open = mountDrawer(surface, page)));
+  page.drawer.addEventListener("open", () => {
+    open?.unmount();
+    open = mountDrawer(surface, page);
+  });
   page.drawer.addEventListener("change", () => open?.changed());
   page.drawer.addEventListener("close", () => {
-    open?.unmount();
-    open = null;
+    const closed = open;
+    // An agent that closed the drawer gets its answer before the tool that gives it goes.
+    setTimeout(() => closed?.unmount());
   });
 }
 

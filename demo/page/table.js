@@ -21,8 +21,8 @@ export function showTable(state, drawer, retry) {
   const showHead = tableHead(state);
   const showSummary = resultLine(state);
   const showMessages = messages(state, retry);
-  /** Rows by device id, kept while the device stays the same object. @type {Map<string, {device: Device, row: HTMLTableRowElement}>} */
-  let rows = new Map();
+  /** The row of each device, shown or not. @type {WeakMap<Device, HTMLTableRowElement>} */
+  const rows = new WeakMap();
   let anchor = "";
 
   /** @param {string} id @param {boolean} range */
@@ -52,20 +52,19 @@ export function showTable(state, drawer, retry) {
   });
 
   function showRows() {
-    const next = new Map();
-    for (const device of state.rows) {
-      const known = rows.get(device.id);
-      next.set(device.id, known?.device === device ? known : { device, row: deviceRow(device) });
-    }
-    rows = next;
-    const order = [...rows.values()].map(({ row }) => row);
+    const order = state.rows.map((device) => {
+      const row = rows.get(device) ?? deviceRow(device);
+      rows.set(device, row);
+      if (!row.isConnected) showAges(row);
+      return row;
+    });
     if (order.length !== body.children.length || order.some((row, index) => body.children[index] !== row)) {
       const restore = focusIn(body);
       body.replaceChildren(...order);
       restore();
     }
-    for (const { device, row } of rows.values()) {
-      const selected = state.selected.has(device.id);
+    for (const row of order) {
+      const selected = state.selected.has(row.dataset.deviceId ?? "");
       row.setAttribute("aria-selected", String(selected));
       const checkbox = row.querySelector("input");
       if (checkbox) checkbox.checked = selected;
@@ -74,7 +73,7 @@ export function showTable(state, drawer, retry) {
   }
 
   function markOpen() {
-    for (const { device, row } of rows.values()) row.classList.toggle("is-open", device.id === drawer.deviceId);
+    for (const row of body.rows) row.classList.toggle("is-open", row.dataset.deviceId === drawer.deviceId);
   }
 
   function show() {
@@ -92,9 +91,7 @@ export function showTable(state, drawer, retry) {
   state.addEventListener("change", show);
   drawer.addEventListener("change", markOpen);
   drawer.addEventListener("close", markOpen);
-  setInterval(() => {
-    for (const time of body.querySelectorAll("time")) time.textContent = ago(time.dateTime);
-  }, CLOCK_INTERVAL);
+  setInterval(() => showAges(body), CLOCK_INTERVAL);
   show();
 }
 
@@ -196,6 +193,11 @@ function messages(state, retry) {
     }
     empty.hidden = !nothing;
   };
+}
+
+/** How long ago it was moves on by itself. @param {HTMLElement} within */
+function showAges(within) {
+  for (const time of within.querySelectorAll("time")) time.textContent = ago(time.dateTime);
 }
 
 /** @param {Device} device @returns {HTMLTableRowElement} */
