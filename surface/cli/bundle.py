@@ -107,7 +107,7 @@ def build_bundle(
     extra = resolve(requirements, versions, download, report)
     archives = [
         Archive(STDLIB, (runtime.folder / STDLIB).read_bytes(), runtime.stdlib_prefix, True, DROP_FROM_STDLIB),
-        *(_archive(file, data, runtime, strip=file in pinned) for file, data in {**carried, **extra}.items()),
+        *(_archive(file, data, runtime, strip=file in carried) for file, data in {**carried, **extra}.items()),
     ]
     contents = {name: (runtime.folder / name).read_bytes() for name in RUNTIME_FILES}
     contents |= prepare(archives, runtime, node, cache, report)
@@ -138,7 +138,7 @@ def build_bundle(
 
 
 def _archive(file: str, data: bytes, runtime: Pyodide, *, strip: bool) -> Archive:
-    # Docstrings of our own and of the user's modules stay: a contract may describe itself by them.
+    # The docstrings of a page's own requirements stay: what they are good for is not known here.
     drop = (*DROP_FROM_WHEELS, *DROP_BY_NAME.get(read_wheel(file, data).name, ()))
     return Archive(file, data, runtime.site_prefix, strip, drop)
 

@@ -14,7 +14,8 @@ async function main() {
     packageBaseUrl: job.pyodide,
     lockFileContents: { info: job.info, packages: {} },
     // A fixed seed keeps the order of frozen sets, and so the bytes, the same in every run.
-    env: { PYTHONHASHSEED: "0", HOME: "/home/pyodide" },
+    // Columns within a line only serve tracebacks that show the source, which a page does not have.
+    env: { PYTHONHASHSEED: "0", PYTHONNODEBUGRANGES: "1" },
   });
   pyodide.runPython(await readFile(job.rewriter, "utf8"));
   const rewrite = pyodide.runPython(

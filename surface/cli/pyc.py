@@ -69,9 +69,13 @@ def bytecode(source: bytes, filename: str, strip_docstrings: bool) -> bytes | No
 
 
 def remove_docstrings(tree: ast.Module) -> None:
-    """Take every docstring out of the tree. Unlike ``optimize=2`` this keeps ``assert`` statements as they are."""
+    """Take the docstrings of modules and functions out of the tree.
+
+    Unlike ``optimize=2`` this keeps ``assert`` statements, and the docstrings of classes: pydantic writes those of
+    enumerations and typed dictionaries into JSON Schemas, which must be the same in a page as elsewhere.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             while node.body and _is_text(node.body[0]):
                 first = node.body.pop(0)
                 if not node.body and not isinstance(node, ast.Module):

@@ -15,8 +15,17 @@ from surface.cli.pyc import bytecode, headers_only, rewrite
 from surface.cli.wheels import make_wheel
 
 FILES = {
-    "shop/__init__.py": b'"""About the shop."""\nfrom shop.till import total\n',
-    "shop/till.py": b'def total(prices):\n    "Add up."\n    assert prices, "no prices"\n    return sum(prices)\n',
+    "shop/__init__.py": b'"""About the shop."""\nfrom shop.till import Size, total\n',
+    "shop/till.py": b"""
+import enum
+class Size(enum.Enum):
+    "How large."
+    SMALL = 1
+def total(prices):
+    "Add up."
+    assert prices, "no prices"
+    return sum(prices)
+""",
     "shop/till.pyi": b"def total(prices: list[int]) -> int: ...\n",
     "shop/tests/test_till.py": b"assert True\n",
     "shop/template.py": b"def {{ name }}(): ...\n",
@@ -63,6 +72,7 @@ def test_a_compiled_wheel_runs_without_its_sources(tmp_path: Path, monkeypatch: 
         assert shop.total.__code__.co_filename == "/site/shop/till.py"
         assert shop.__doc__ is None
         assert shop.total.__doc__ is None
+        assert shop.Size.__doc__ == "How large."
         with pytest.raises(AssertionError, match="no prices"):
             shop.total([])
     finally:
