@@ -119,12 +119,11 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="demo.backend", description="Serve the devices demo.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 takes any free one (default: %(default)s)")
-    parser.add_argument("--runtime", type=Path, default=os.environ.get("DEMO_RUNTIME") or None, help="bundle folder")
+    parser.add_argument(
+        "--runtime", type=Path, default=os.environ.get("DEMO_RUNTIME") or None, help="bundle folder (or DEMO_RUNTIME)"
+    )
     parser.add_argument("--db", type=Path, default=DEFAULT_DATABASE, help="SQLite file, made on the first start")
-    options = parser.parse_args(argv)
-    if options.runtime is not None:
-        options.runtime = Path(options.runtime)
-    return options
+    return parser.parse_args(argv)
 
 
 def _port(text: str) -> int:
