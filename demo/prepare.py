@@ -30,7 +30,7 @@ NO_BROWSER_DOWNLOAD = {"PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1", "PUPPETEER_SKIP_
 
 _NETWORK = re.compile(
     r"ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ENETUNREACH|NewConnectionError|ConnectTimeout|NameResolutionError"
-    r"|Temporary failure|Could not resolve|Network is unreachable|could not fetch|No matching distribution"
+    r"|Temporary failure|Could not resolve|Network is unreachable|could not fetch"
 )
 
 

@@ -79,12 +79,13 @@ def play(python: Path, browser: str, runtime: Path) -> int:
 def _address(server: subprocess.Popen[str]) -> str:
     """Waits for the line that says where the server listens; what it says afterwards is passed on."""
     assert server.stdout is not None
+    said = []
     for line in server.stdout:
         if found := ADDRESS.search(line):
             threading.Thread(target=sys.stdout.writelines, args=(server.stdout,), daemon=True).start()
             return found[1]
-        print(line, end="", file=sys.stderr)
-    raise Refusal("The demo did not start; what its server said stands above.")
+        said.append(line)
+    raise Refusal("".join(said).strip() or "The demo's server ended without saying why.")
 
 
 def _runtime_option(runtime: Path | None) -> list[str | Path]:

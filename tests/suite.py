@@ -109,6 +109,7 @@ SUITES: dict[str, list[Check]] = {
     ],
     "unit": [pytest("tests/unit")],
     "property": [pytest("tests/property")],
+    "commands": [pytest("tests/commands")],
     "browser": [browser_tests()],
     "clients": [pytest("tests/clients")],
     "agent": [Check("demo/run --agent", command(ROOT / "demo" / "run", "--agent"))],
