@@ -10,12 +10,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from surface.canonical import json_text
-
 if TYPE_CHECKING:
     from surface.values import InvocationError, InvocationResult
 
-_quoted = json.encoder.encode_basestring_ascii
+# Nothing is inspected again: what the registry answers is JSON already, with no lone surrogate in it.
+_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_quoted = json.encoder.encode_basestring
 
 
 def envelope_text(result: InvocationResult) -> str:
@@ -29,7 +29,7 @@ def envelope_text(result: InvocationResult) -> str:
 
 def output_text(output: Any) -> str:
     """The envelope of a success; no output is ``null``."""
-    text = json_text(output)
+    text = _text(output)
     content = f'[{{"type":"text","text":{_quoted(text)}}}]'
     structured = f',"structuredContent":{text}' if isinstance(output, Mapping) else ""
     return f'{{"content":{content}{structured}}}'
@@ -37,6 +37,6 @@ def output_text(output: Any) -> str:
 
 def error_text(error: InvocationError) -> str:
     """The envelope of a typed error; ``details`` is always there, empty where there are none."""
-    text = json_text({**error.to_wire(), "details": dict(error.details or {})})
+    text = _text({**error.to_wire(), "details": dict(error.details or {})})
     content = f'[{{"type":"text","text":{_quoted(text)}}}]'
     return f'{{"content":{content},"isError":true,"structuredContent":{{"error":{text}}}}}'
