@@ -111,7 +111,7 @@ def _compile(
         ):
             assert process.stdout is not None
             for count, line in enumerate(process.stdout, 1):
-                report(f"Compiled {names.get(line.strip(), 'an archive')} ({count} of {len(archives)})")
+                report(f"Compiled {count} of {len(archives)}: {names.get(line.strip(), 'an archive')}")
             process.wait()
             errors.seek(0)
             told = errors.read().strip().splitlines()

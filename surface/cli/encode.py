@@ -65,7 +65,7 @@ def encode(
             made[job.name, job.kind] = future.result()
             cache.put(job.kind, job.key, future.result())
             if len(contents[job.name]) >= _LARGE:
-                report(f"Compressed {job.name} with {job.kind} ({count} of {len(running)})")
+                report(f"Compressed {count} of {len(running)}: {job.name} with {job.kind}")
     return {
         name: Variants(*(_if_smaller(made.get((name, kind)), data) for kind in ("brotli", "gzip")))
         for name, data in contents.items()
