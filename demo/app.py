@@ -260,7 +260,7 @@ class DeviceDrawer(DomComponent):
     @action(
         "Close the details; these tools then leave until a person opens a device again",
         title="Close the details",
-        effect="local-state",
+        effect="navigation",  # it ends the component that offers it, and still gets to answer
     )
     async def close(self) -> None:
         """Close the drawer, as its button does."""

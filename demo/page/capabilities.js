@@ -28,9 +28,8 @@ export function mountCapabilities(page) {
   });
   page.drawer.addEventListener("change", () => open?.changed());
   page.drawer.addEventListener("close", () => {
-    const closed = open;
-    // An agent that closed the drawer gets its answer before the tool that gives it goes.
-    setTimeout(() => closed?.unmount());
+    open?.unmount();
+    open = null;
   });
 }
 
