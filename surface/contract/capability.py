@@ -36,18 +36,16 @@ _OBSERVATION_OPTIONS = frozenset(
 _OPTIONS = {
     "observation": _OBSERVATION_OPTIONS,
     "action": _OBSERVATION_OPTIONS
-    | set(
-        [
-            "effect",
-            "input",
-            "idempotent",
-            "reversible",
-            "confirmation",
-            "confirmation_ttl",
-            "precondition",
-            "concurrency",
-        ]
-    ),
+    | {
+        "effect",
+        "input",
+        "idempotent",
+        "reversible",
+        "confirmation",
+        "confirmation_ttl",
+        "precondition",
+        "concurrency",
+    },
 }
 
 
