@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,9 +187,12 @@ class Registry:
         )
         return await invoke(self._core, request)
 
-    def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Be told of every event (core rules §16); returns the removal."""
-        return self._events.subscribe(callback)
+    def subscribe(self, callback: Listener, *, kinds: Collection[str] = ()) -> Callable[[], None]:
+        """Be told of events (core rules §16), of all or of some kinds such as ``surface-changed``; returns the removal.
+
+        A listener that names its kinds costs calls nothing.
+        """
+        return self._events.subscribe(callback, kinds)
 
     def on_dispose(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Be called, synchronously, as the first step of `dispose`; returns the removal."""

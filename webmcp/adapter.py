@@ -114,7 +114,10 @@ class WebMCPAdapter:
             except BaseException:
                 self._withdraw()
                 raise
-            self._unsubscribe = [self._registry.subscribe(self._on_event), self._registry.on_dispose(self._withdraw)]
+            self._unsubscribe = [
+                self._registry.subscribe(self._on_event, kinds=["surface-changed"]),
+                self._registry.on_dispose(self._withdraw),
+            ]
 
     async def stop(self) -> None:
         """Take every tool back; calls that are running settle CANCELLED. Repeatable; `start` may follow."""

@@ -106,7 +106,7 @@ class Toolset:
         self._disposed = False
         self._listeners: list[Callable[[], object]] = []
         self._shown: tuple[object, ...] = ()
-        self._unsubscribe = registry.subscribe(self._on_event)
+        self._unsubscribe = registry.subscribe(self._on_event, kinds=["surface-changed"])
         self.tools()
 
     @property
@@ -177,7 +177,7 @@ class Toolset:
         return InvocationResult("error", invocation_id, tool.capability_id, self._registry.version, error=error)
 
     def _on_event(self, event: Event) -> None:
-        if event.kind != "surface-changed" or self._disposed or not self._listeners:
+        if self._disposed or not self._listeners:
             return
         before = self._shown
         self.tools()

@@ -121,7 +121,7 @@ class Call:
         if self._begun:
             return
         self._begun = True
-        if self.core.events.heard:
+        if self.core.events.hears("invocation-started"):
             self.core.events.emit(
                 InvocationStarted(self.invocation_id, self.capability_id, self.consumer.kind, self.consumer.id)
             )
@@ -164,7 +164,7 @@ class Call:
         for follower in self._followers:
             if not follower.done():
                 follower.set_result(self.result)
-        if self.core.events.heard:
+        if self.core.events.hears("invocation-settled"):
             duration = (self.core.clock.now() - self.started_at) * 1000
             self.core.events.emit(
                 InvocationSettled(

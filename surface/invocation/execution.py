@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -77,7 +77,7 @@ async def _finished(call: Call, awaitable: Awaitable[Any]) -> Started[Any]:
     clock = call.core.clock
     timeout = _timeout(call)
     deadline = clock.now() + timeout
-    task = call.task = start(awaitable if isinstance(awaitable, Coroutine) else _as_coroutine(awaitable))
+    task = call.task = start(awaitable if isinstance(awaitable, CoroutineType) else _as_coroutine(awaitable))
     if not task.done():
         task.add_done_callback(_consume)
         task.add_done_callback(call.free_slot)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -105,13 +105,14 @@ class InvocationSettled(Event):
 
 
 Listener = Callable[[Event], object]
+_EVERY_KIND: frozenset[str] = frozenset()
 
 
 class EventHub:
     """Delivers events to listeners in order, and gathers surface changes into one event a turn."""
 
     def __init__(self) -> None:
-        self._listeners: list[Listener] = []
+        self._listeners: list[tuple[Listener, frozenset[str]]] = []
         self._queue: deque[Event] = deque()
         self._delivering = False
         self._closed = False
@@ -119,18 +120,19 @@ class EventHub:
         self._changed: str | None = None
         self._flush_scheduled = False
 
-    @property
-    def heard(self) -> bool:
-        """True if anybody listens; saves making events that nobody would get."""
-        return bool(self._listeners)
+    def hears(self, kind: str) -> bool:
+        """True if anybody listens to events of this kind; saves making events that nobody would get."""
+        return any(not kinds or kind in kinds for _, kinds in self._listeners)
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Add a listener; returns its removal, which may be called twice."""
-        self._listeners.append(listener)
+    def subscribe(self, listener: Listener, kinds: Collection[str] = _EVERY_KIND) -> Callable[[], None]:
+        """Add a listener to events of these kinds, none given meaning all; returns its removal, which may be called
+        twice."""
+        entry = (listener, frozenset(kinds))
+        self._listeners.append(entry)
 
         def unsubscribe() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
+            if entry in self._listeners:
+                self._listeners.remove(entry)
 
         return unsubscribe
 
@@ -145,7 +147,9 @@ class EventHub:
         try:
             while self._queue:
                 current = self._queue.popleft()
-                for listener in tuple(self._listeners):
+                for listener, kinds in tuple(self._listeners):
+                    if kinds and current.kind not in kinds:
+                        continue
                     try:
                         listener(current)
                     except Exception:

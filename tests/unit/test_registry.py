@@ -312,3 +312,14 @@ def test_route_and_on_dispose(clock):
     registry.dispose()
     registry.dispose()
     assert told == ["a"]
+
+
+def test_a_listener_may_name_the_kinds_it_wants(registry):
+    seen = []
+    unsubscribe = registry.subscribe(lambda event: seen.append(event.kind), kinds=["component-registered"])
+    registry.register(box())
+    run(registry.invoke("view:box.look"))
+    assert seen == ["component-registered"]
+    unsubscribe()
+    registry.register(box(), instance_id="again")
+    assert seen == ["component-registered"]
