@@ -67,7 +67,9 @@ def play(python: Path, browser: str, runtime: Path) -> int:
         database = Path(folder) / "devices.sqlite3"
         server = start([python, "-m", "demo.backend", "--port", "0", "--db", database, *_runtime_option(runtime)])
         try:
-            agent = start([python, "-u", "-m", "demo.agent", _address(server), "--chromium", browser], stdout=None)
+            address = _address(server)
+            print(f"The agent opens {address} in headless Chromium and waits for Python in the page …", flush=True)
+            agent = start([python, "-u", "-m", "demo.agent", address, "--chromium", browser], stdout=None)
             try:
                 return agent.wait()
             finally:

@@ -118,7 +118,7 @@ class Agent:
         envelope = json.loads(self.page.evaluate(EXECUTE, [entry, given]))
         text = envelope["content"][0]["text"]
         answer = Answer(envelope.get("isError", False), json.loads(text))
-        self.transcript.answered(answer.error, text)
+        self.transcript.answered(answer.error, _error_in_words(answer.value) if answer.error else text)
         return answer
 
     def see(self) -> Seen:
@@ -163,6 +163,11 @@ def chromium(executable: str, transcript: Transcript) -> Iterator[tuple[Agent, W
             yield Agent(context.new_page(), transcript), watch
         finally:
             browser.close()
+
+
+def _error_in_words(error: dict[str, Any]) -> str:
+    issues = [f"{issue['path']}: {issue['message']}" for issue in error["details"].get("issues", [])]
+    return f"{error['code']}: {'; '.join(issues) or error['message']}"
 
 
 def _is_local(url: str) -> bool:

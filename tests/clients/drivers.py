@@ -153,7 +153,7 @@ class ChromeDevtoolsMcp:
 
     async def console_errors(self) -> list[str]:
         messages = (await self.ask("list_console_messages")).get("consoleMessages", [])
-        return [str(message) for message in messages if message["type"] in ("error", "issue")]
+        return [str(message) for message in messages if message["type"] == "error"]
 
     async def requests(self) -> list[str]:
         return [request["url"] for request in (await self.ask("list_network_requests"))["networkRequests"]]

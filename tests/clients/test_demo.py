@@ -44,7 +44,7 @@ async def done(client: Client, tool: str, given: dict[str, Any]) -> Any:
     return answer.value
 
 
-async def become(client: Client, tools: list[str]) -> None:
+async def expect_tools(client: Client, tools: list[str]) -> None:
     """Waits until the client lists exactly these tools."""
     deadline = time.monotonic() + 30
     while (listed := await client.tools()) != sorted(tools):
@@ -53,7 +53,7 @@ async def become(client: Client, tools: list[str]) -> None:
 
 
 async def test_the_tools_of_what_is_on_the_page_are_listed(client: Client) -> None:
-    await become(client, [*TABLE, *FILTERS])
+    await expect_tools(client, [*TABLE, *FILTERS])
 
 
 async def test_an_observation_reads_what_the_page_shows(client: Client) -> None:
@@ -109,12 +109,12 @@ async def test_a_wrong_input_is_a_typed_error_that_names_the_field(
 
 async def test_tools_come_with_the_drawer_and_go_with_it(client: Client) -> None:
     await client.click("#devices-body tr:nth-child(2) button")
-    await become(client, [*TABLE, *FILTERS, *DRAWER])
+    await expect_tools(client, [*TABLE, *FILTERS, *DRAWER])
     device = (await done(client, READ_DRAWER, {}))["device"]
     assert device["serial"] in await client.evaluate(DRAWER_TEXT)
     await done(client, CLOSE, {})
     assert await client.evaluate(DRAWER_TEXT) is None
-    await become(client, [*TABLE, *FILTERS])
+    await expect_tools(client, [*TABLE, *FILTERS])
 
 
 async def test_the_page_stayed_clean_and_on_loopback(client: Client) -> None:
