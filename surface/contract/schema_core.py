@@ -1,58 +1,135 @@
-"""pydantic's validators, prepared for a value that a published document has already been asked about.
+"""pydantic's validators, prepared for values that a published document has already been asked about.
 
-pydantic matches patterns with another engine than the document's (SCHEMA-6), and takes an instance of a model for valid
-without looking into it (OUT-2). Both are settings of the core schema, of every model in it; a copy of the schema with
-those settings changed is what validators are made of here.
+By itself pydantic matches patterns with another engine than the document's (SCHEMA-6), drops unknown fields, tries the
+alternatives of a union by its own lights (a ``datetime | str`` takes ``"1700000000"`` for a date-time), and takes an
+instance of a model for valid without looking into it (OUT-2). All of that is written in the core schema, of every type
+within a type; validators are made here of a copy in which it is written otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from pydantic_core import CoreSchema, SchemaValidator
+from pydantic_core import CoreConfig, CoreSchema, SchemaSerializer, SchemaValidator
 
 _OPAQUE = frozenset({"default", "metadata", "expected", "members", "cls", "serialization"})  # an author's data
 _BY_NAME = frozenset({"fields", "choices"})  # schemas under names of the author's
 _SCALARS = frozenset({"int", "float", "bool", "str"})
+_OBJECTS = frozenset({"model-fields", "dataclass-args", "typed-dict"})
+_TAG = "\0form"  # no property's name, so that it is recognised in pydantic's locations
 
-Change: TypeAlias = Callable[[dict[str, Any]], None]
-
-
-def input_validator(schema: CoreSchema) -> SchemaValidator | None:
-    """A validator that leaves patterns to the document; None where the type has none and pydantic's own will do."""
-    found = False
-
-    def change(node: dict[str, Any]) -> None:
-        nonlocal found
-        found |= _drop_pattern(node)
-
-    changed = _changed(schema, change)
-    return SchemaValidator(changed, _use_prebuilt=False) if found else None
+Node: TypeAlias = dict[str, Any]
+Change: TypeAlias = Callable[[Node, Node], None]
+Accepts: TypeAlias = Callable[[Any], bool]
 
 
-def instance_validator(schema: CoreSchema) -> SchemaValidator:
-    """A validator for Python values that looks into instances again, and does not turn text into numbers."""
+def input_validator(schema: CoreSchema, acceptor: Callable[[CoreSchema], Accepts]) -> SchemaValidator | None:
+    """A validator of JSON that follows the document; None where pydantic's own, told to forbid unknown fields, does.
 
-    def change(node: dict[str, Any]) -> None:
-        _drop_pattern(node)
-        if node.get("type") in ("model", "dataclass"):
-            node["revalidate_instances"] = "always"
-        elif node.get("type") in _SCALARS:
-            node["strict"] = True
+    ``acceptor`` makes the test whether the document of one alternative accepts a value.
+    """
+    if not any(_goes_its_own_way(node) for node in _nodes(schema)):
+        return None
+    definitions = schema["definitions"] if schema["type"] == "definitions" else []
+
+    def change(node: Node, original: Node) -> None:
+        node_type = node.get("type")
+        if node_type == "str":
+            node.pop("pattern", None)
+        if isinstance(config := node.get("config"), dict) and config.get("extra_fields_behavior") != "allow":
+            node["config"] = {**config, "extra_fields_behavior": "forbid"}
+        if node_type in _OBJECTS and node.get("extra_behavior") == "ignore":
+            node["extra_behavior"] = "forbid"
+        if node_type == "union":
+            _follow_document(node, [_within(_choice(choice), definitions) for choice in original["choices"]], acceptor)
 
     return SchemaValidator(_changed(schema, change), _use_prebuilt=False)
 
 
-def _drop_pattern(node: dict[str, Any]) -> bool:
-    return node.get("type") == "str" and node.pop("pattern", None) is not None
+def instance_validator(schema: CoreSchema, *, look_inside: bool) -> SchemaValidator:
+    """A validator of Python values that does not turn text into numbers; with ``look_inside`` it also validates
+    instances again, all the way down."""
+
+    def change(node: Node, _original: Node) -> None:
+        node_type = node.get("type")
+        if node_type == "str":
+            node.pop("pattern", None)
+        if node_type in _SCALARS:
+            node["strict"] = True
+        elif look_inside and node_type in ("model", "dataclass"):
+            node["revalidate_instances"] = "always"
+
+    return SchemaValidator(_changed(schema, change), _use_prebuilt=False)
+
+
+def instance_serializer(schema: CoreSchema) -> SchemaSerializer:
+    """A serialiser that leaves a number that is not finite as it is, for OUT-3 to find, instead of writing null."""
+
+    def change(node: Node, _original: Node) -> None:
+        if isinstance(config := node.get("config"), dict):
+            node["config"] = {**config, "ser_json_inf_nan": "constants"}
+
+    config = CoreConfig(ser_json_inf_nan="constants")
+    return SchemaSerializer(_changed(schema, change), config, _use_prebuilt=False)
+
+
+def _goes_its_own_way(node: Node) -> bool:
+    config = node.get("config")
+    return (
+        node.get("type") == "union"
+        or (node.get("type") == "str" and "pattern" in node)
+        or node.get("extra_behavior") == "allow"
+        or (isinstance(config, dict) and config.get("extra_fields_behavior") == "allow")
+    )
+
+
+def _follow_document(union: Node, choices: list[CoreSchema], acceptor: Callable[[CoreSchema], Accepts]) -> None:
+    """Turn a union into one that is asked first: where the documents leave one alternative, it is that one; where they
+    leave several, pydantic chooses."""
+    accepts: list[Accepts] = []
+
+    def form(value: Any) -> str | None:
+        if not accepts:
+            accepts.extend(acceptor(choice) for choice in choices)
+        fitting = [index for index, test in enumerate(accepts) if test(value)]
+        return f"{_TAG}{fitting[0]}" if len(fitting) == 1 else _TAG
+
+    original = dict(union)
+    tagged = {f"{_TAG}{index}": _choice(choice) for index, choice in enumerate(original["choices"])}
+    union.clear()
+    union.update(type="tagged-union", choices={_TAG: original, **tagged}, discriminator=form)
+    if "ref" in original:
+        union["ref"] = original.pop("ref")
+
+
+def _choice(choice: Any) -> Any:
+    return choice[0] if isinstance(choice, tuple) else choice
+
+
+def _within(schema: CoreSchema, definitions: list[CoreSchema]) -> CoreSchema:
+    return {"type": "definitions", "schema": schema, "definitions": definitions} if definitions else schema
+
+
+def _nodes(node: Any) -> Iterator[Node]:
+    """Every schema in a core schema."""
+    if isinstance(node, dict):
+        yield node
+        for key, value in node.items():
+            if key not in _OPAQUE:
+                children = value.values() if key in _BY_NAME and isinstance(value, dict) else (value,)
+                for child in children:
+                    yield from _nodes(child)
+    elif isinstance(node, (list, tuple)):
+        for item in node:
+            yield from _nodes(item)
 
 
 def _changed(node: Any, change: Change) -> Any:
-    """A copy of a core schema in which ``change`` has seen every schema, innermost first."""
+    """A copy of a core schema in which ``change`` has seen every schema with its original, innermost first."""
     if isinstance(node, dict):
         copy = {key: value if key in _OPAQUE else _changed_member(key, value, change) for key, value in node.items()}
-        change(copy)
+        change(copy, node)
         return copy
     if isinstance(node, (list, tuple)):
         return type(node)(_changed(item, change) for item in node)

@@ -14,7 +14,7 @@ from surface.errors import SurfaceDefinitionError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-    from pydantic_core import core_schema
+    from pydantic_core import CoreSchema, core_schema
 
 _DROPPED = ("title", "readOnly", "writeOnly")
 _UUIDS = frozenset(f"uuid{version}" for version in range(1, 9))
@@ -30,18 +30,21 @@ def typed_document(adapter: TypeAdapter[Any], mode: Literal["validation", "seria
     Raises UNSUPPORTED_SCHEMA where the type needs more than the subset has, INVALID_DEFINITION where a default could
     not be published.
     """
+    document = core_document(adapter.core_schema, mode)
+    check_subset(document)
+    return document
+
+
+def core_document(schema: CoreSchema, mode: Literal["validation", "serialization"]) -> Document:
+    """The rewritten document of a core schema, which may be a part of a type; not yet held against the subset."""
     try:
-        document = adapter.json_schema(
-            by_alias=True, mode=mode, schema_generator=_Generator, ref_template=REF_PREFIX + "{model}"
-        )
+        document = _Generator(by_alias=True, ref_template=REF_PREFIX + "{model}").generate(schema, mode)
     except PydanticInvalidForJsonSchema as problem:
         raise unsupported("#", "type", f"this type has no JSON Schema: {problem.message}") from None
     except PydanticUserError as problem:
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem.message, "#") from None
     _rewrite(document, "#")
-    document = _inlined_root(document)
-    check_subset(document)
-    return document
+    return _inlined_root(document)
 
 
 class _Generator(GenerateJsonSchema):

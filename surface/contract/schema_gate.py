@@ -13,10 +13,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import isfinite
 from typing import Any, TypeAlias
 
 from surface.contract.formats import FORMATS
-from surface.contract.schema_problem import Problem, comparable, described, explain_union
+from surface.contract.schema_problem import OTHER_TYPE, OTHER_VALUE, Problem, comparable, described, explain_union
 from surface.contract.schema_subset import Document, ref_target
 
 Check: TypeAlias = Callable[[Any], "list[Problem] | None"]
@@ -80,8 +81,9 @@ class Gate:
 
     def _compiled(self, schema: Document) -> Check:
         parts: list[Check] = []
+        listed = "enum" in schema or "const" in schema  # says more than a type beside it, and says it better
         for keyword, make in _SCALARS.items():
-            if keyword in schema:
+            if keyword in schema and not (listed and keyword == "type" and _covered(schema)):
                 parts.append(make(schema[keyword]))
         if "$ref" in schema:
             parts.append(self.check_of(self.target(schema)))
@@ -138,6 +140,12 @@ class Gate:
         return check
 
 
+def _covered(schema: Document) -> bool:
+    members = schema["enum"] if "enum" in schema else [schema["const"]]
+    of_type = _type(schema["type"])
+    return all(of_type(member) is None for member in members)
+
+
 def _fits(_value: Any) -> None:
     return None
 
@@ -150,7 +158,7 @@ def _found(found: list[Problem] | None, problem: Problem) -> list[Problem]:
 
 
 def _inside(found: list[Problem] | None, step: str | int, problems: list[Problem]) -> list[Problem]:
-    moved = [Problem((step, *steps), message, identifies) for steps, message, identifies in problems]
+    moved = [Problem((step, *steps), message, reach) for steps, message, reach in problems]
     return moved if found is None else found + moved
 
 
@@ -199,18 +207,22 @@ def _type(names: str | list[str]) -> Check:
     wanted = [names] if isinstance(names, str) else names
     exact = frozenset(kind for name in wanted for kind in _KINDS[name])
     integral = "integer" in wanted and "number" not in wanted
-    problem = [Problem((), f"must be {' or '.join(_NAMES[name] for name in wanted)}", True)]
+    problem = [Problem((), f"must be {' or '.join(_NAMES[name] for name in wanted)}", OTHER_TYPE)]
 
     def check(value: Any) -> list[Problem] | None:
-        if type(value) in exact or (integral and type(value) is float and value.is_integer()):
-            return None
-        return problem
+        return None if type(value) in exact else problem
 
-    return check
+    def check_number(value: Any) -> list[Problem] | None:
+        kind = type(value)
+        if kind is float:
+            return None if (value.is_integer() if integral else isfinite(value)) else problem
+        return None if kind in exact else problem
+
+    return check_number if int in exact else check
 
 
 def _enum(members: list[Any]) -> Check:
-    problem = [Problem((), f"must be {' or '.join(described(member) for member in members) or 'nothing'}", True)]
+    problem = [Problem((), f"must be {' or '.join(described(member) for member in members) or 'nothing'}", OTHER_VALUE)]
     if all(type(member) is str for member in members):
         texts = frozenset(members)
         return lambda value: None if type(value) is str and value in texts else problem

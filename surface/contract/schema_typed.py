@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
-from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidator
+from pydantic_core import CoreSchema, SchemaError, SchemaSerializer, SchemaValidator
 
 from surface.canonical import NotJSON, json_problem, json_text
-from surface.contract.schema_core import input_validator, instance_validator
-from surface.contract.schema_document import typed_document
+from surface.contract.schema_core import input_validator, instance_serializer, instance_validator
+from surface.contract.schema_document import core_document, typed_document
 from surface.contract.schema_fill import Defaults, check_defaults, spelled
 from surface.contract.schema_gate import Gate
 from surface.contract.schema_issue import Parsed, Steps
@@ -82,13 +82,12 @@ class TypedEngine:
             text = None if isinstance(value, BaseModel) else json_text(value)
         except NotJSON:
             text = None
-        parsed = self.parse(value, text) if text is not None else self._parse_instance(value)
+        parsed = self._parse_instance(value) if text is None else self.parse(value, text)
         if parsed.issues:
             return parsed
         try:
-            dumped = self._adapter.dump_python(parsed.value, mode="json", by_alias=True, warnings=False)
-        except PydanticSerializationError as error:
-            return Parsed.failed([((), f"cannot be written as JSON: {error}")])
+            serializer = self._instance_serializer if text is None else self._adapter.serializer
+            dumped = serializer.to_python(parsed.value, mode="json", by_alias=True, warnings=False)
         except Exception:
             return _crashed()
         # what JSON was made of stays JSON; an instance may hold what only looks like it, such as NaN
@@ -101,12 +100,13 @@ class TypedEngine:
         """A Python value as the declared type. Instances inside are looked into, yet kept as the handler made them:
         a copy would lose private attributes, from which computed fields may be made."""
         try:
-            self._instance_validator.validate_python(value, by_alias=True, by_name=True)
-            return Parsed(self._adapter.validate_python(value, by_alias=True, by_name=True))
+            kept = self._keeping_validator.validate_python(value, by_alias=True, by_name=True)
+            self._looking_validator.validate_python(kept, by_alias=True, by_name=True)
         except ValidationError as error:
             return Parsed.failed((line["loc"], _message(line)) for line in _lines(error))
         except Exception:
             return _crashed()
+        return Parsed(kept)
 
     @cached_property
     def _gate(self) -> Gate:
@@ -121,15 +121,23 @@ class TypedEngine:
         return Defaults(self._gate, in_alternatives=True)
 
     @cached_property
-    def _input_validator(self) -> SchemaValidator | TypeAdapter[Any]:
-        return input_validator(self._adapter.core_schema) or self._adapter
+    def _from_json(self) -> Callable[[str], Any]:
+        prepared = input_validator(self._adapter.core_schema, _acceptor)
+        if prepared is not None:
+            return partial(prepared.validate_json, strict=True, by_alias=True, by_name=False)
+        return partial(self._adapter.validator.validate_json, strict=True, extra="forbid", by_alias=True, by_name=False)
 
     @cached_property
-    def _instance_validator(self) -> SchemaValidator:
-        return instance_validator(self._adapter.core_schema)
+    def _keeping_validator(self) -> SchemaValidator:
+        return instance_validator(self._adapter.core_schema, look_inside=False)
 
-    def _from_json(self, text: str) -> Any:
-        return self._input_validator.validate_json(text, strict=True, by_alias=True, by_name=False)
+    @cached_property
+    def _looking_validator(self) -> SchemaValidator:
+        return instance_validator(self._adapter.core_schema, look_inside=True)
+
+    @cached_property
+    def _instance_serializer(self) -> SchemaSerializer:
+        return instance_serializer(self._adapter.core_schema)
 
 
 def _adapter(tp: Any) -> TypeAdapter[Any]:
@@ -160,14 +168,19 @@ def _built(tp: Any) -> TypeAdapter[Any]:
         return TypeAdapter(tp)  # a model, dataclass or TypedDict brings its own configuration
 
 
+def _acceptor(alternative: CoreSchema) -> Callable[[Any], bool]:
+    check = Gate(core_document(alternative, "validation")).check
+    return lambda value: check(value) is None
+
+
 def _failed(problems: list[Problem]) -> Parsed:
     return Parsed.failed((problem.steps, problem.message) for problem in problems)
 
 
 def _crashed() -> Parsed:
-    """An author's validator raised something else than ValueError: theirs to fix, and no text for an agent."""
-    logger.exception("a validator or serialiser of a declared type raised")
-    return Parsed.failed([((), "could not be checked: a validator of this type failed")])
+    """An author's validator or serialiser raised: theirs to fix, and no text for an agent."""
+    logger.exception("a validator or a serialiser of a declared type failed")
+    return Parsed.failed([((), "could not be processed: code of its type failed")])
 
 
 def _refused(error: ValidationError, value: Any) -> Iterator[tuple[Steps, str]]:
