@@ -140,22 +140,28 @@ class TypedEngine:
         return instance_serializer(self._adapter.core_schema)
 
 
+BUILD_ERRORS = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError, ValueError)
+"""What pydantic raises for a type it can make nothing of; `build_error` tells it in our words."""
+
+
+def build_error(tp: Any, problem: Exception, path: str = "#") -> SurfaceDefinitionError:
+    """UNSUPPORTED_SCHEMA for a type without JSON Schema, INVALID_DEFINITION for one that is not even a type."""
+    if isinstance(problem, SchemaError):
+        keyword = "pattern" if '"str" validator' in str(problem) else "type"
+        return unsupported(path, keyword, str(problem).splitlines()[-1].strip())
+    if isinstance(problem, PydanticSchemaGenerationError):
+        return unsupported(path, "type", problem.message.splitlines()[0])
+    message = f"{tp!r} cannot be used as a type: {str(problem).splitlines()[0]}"
+    return SurfaceDefinitionError("INVALID_DEFINITION", message, path)
+
+
 def _adapter(tp: Any) -> TypeAdapter[Any]:
     try:
-        adapter: TypeAdapter[Any] = _built(tp)
+        adapter = _built(tp)
         if not adapter.pydantic_complete:
             adapter.rebuild()
-    except SchemaError as problem:
-        keyword = "pattern" if '"str" validator' in str(problem) else "type"
-        raise unsupported("#", keyword, str(problem).splitlines()[-1].strip()) from None
-    except PydanticUndefinedAnnotation as problem:
-        raise SurfaceDefinitionError(
-            "INVALID_DEFINITION", f"{tp!r} cannot be resolved: {problem.message}", "#"
-        ) from None
-    except PydanticSchemaGenerationError as problem:
-        raise unsupported("#", "type", problem.message.splitlines()[0]) from None
-    except PydanticUserError as problem:
-        raise SurfaceDefinitionError("INVALID_DEFINITION", problem.message, "#") from None
+    except BUILD_ERRORS as problem:
+        raise build_error(tp, problem) from None
     return adapter
 
 

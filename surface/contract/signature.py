@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from inspect import Parameter
 from typing import Annotated, Any, get_origin
 
-from pydantic import BaseModel, ConfigDict, create_model
-from pydantic.errors import PydanticUserError
-from pydantic_core import SchemaError
+from pydantic import BaseModel, Field, create_model
 
 from surface.contract.annotations import (
     CONTEXT,
@@ -22,6 +20,7 @@ from surface.contract.annotations import (
     return_type,
 )
 from surface.contract.schema import EMPTY_OBJECT, Schema
+from surface.contract.schema_typed import BUILD_ERRORS, PYTHON_PATTERNS, build_error
 from surface.errors import SurfaceDefinitionError
 
 
@@ -151,16 +150,25 @@ def _derived(taken: list[tuple[Parameter, Any]], path: str, place: str) -> _Shap
     # what agents see.
     names = {f"p{index}": parameter.name for index, (parameter, _) in enumerate(taken)}
     fields: dict[str, Any] = {
-        internal: (annotation, ... if parameter.default is Parameter.empty else parameter.default)
+        internal: (
+            _named(annotation, parameter.name),
+            ... if parameter.default is Parameter.empty else parameter.default,
+        )
         for internal, (parameter, annotation) in zip(names, taken, strict=True)
     }
-    config = ConfigDict(extra="forbid", alias_generator=lambda internal: names[internal], regex_engine="python-re")
     try:
-        model = create_model("Input", __config__=config, **fields)
-    except (PydanticUserError, SchemaError, TypeError, ValueError) as problem:
-        raise _invalid(f"the parameters make no input object: {str(problem).splitlines()[0]}", place) from None
+        model = create_model("Input", __config__=PYTHON_PATTERNS, **fields)
+    except BUILD_ERRORS as problem:
+        raise build_error(tuple(names.values()), problem, f"{path}({', '.join(names.values())})") from None
     _check_aliases(model, names, place)
     return _Shape(_schema(model, path), tuple((parameter, internal) for internal, parameter in names.items()))
+
+
+def _named(annotation: Any, name: str) -> Any:
+    """The annotation with the parameter's name as alias, which an alias of the author's own overrides."""
+    if get_origin(annotation) is Annotated:
+        return Annotated[(annotation.__origin__, Field(alias=name), *annotation.__metadata__)]
+    return Annotated[annotation, Field(alias=name)]
 
 
 def _check_parameter(parameter: Parameter, annotation: Any, place: str) -> None:
