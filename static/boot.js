@@ -41,6 +41,7 @@ export class BootError extends Error {
  * @returns {Promise<Running>}
  */
 export async function bootPython(options, onProgress) {
+  if (!options?.app) throw new BootError("no app was named: give the address of a Python file as data-app");
   const app = new URL(options.app, document.baseURI).href;
   const runtime = folder(options.runtime ?? import.meta.url);
   // All that is known by name starts at once; what is not waits for none of it.
