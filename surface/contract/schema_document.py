@@ -24,21 +24,34 @@ _FIELDS = frozenset({"model-field", "dataclass-field", "typed-dict-field"})
 _PROBLEM = "x-problem"  # left by the generator, which does not know where it is, for the rewriting, which does
 
 
-def typed_document(adapter: TypeAdapter[Any], mode: Literal["validation", "serialization"]) -> Document:
-    """The document that agents see for what ``adapter`` validates or serialises.
+def input_document(adapter: TypeAdapter[Any]) -> Document:
+    """The document that agents see for what ``adapter`` validates.
 
     Raises UNSUPPORTED_SCHEMA where the type needs more than the subset has, INVALID_DEFINITION where a default could
     not be published.
     """
-    document = core_document(adapter.core_schema, mode)
+    document = _generated(adapter.core_schema, "validation", _InputGenerator)
     check_subset(document)
     return document
 
 
-def core_document(schema: CoreSchema, mode: Literal["validation", "serialization"]) -> Document:
-    """The rewritten document of a core schema, which may be a part of a type; not yet held against the subset."""
+def output_document(adapter: TypeAdapter[Any]) -> Document:
+    """The document that agents see for what ``adapter`` serialises; UNSUPPORTED_SCHEMA as above."""
+    document = _generated(adapter.core_schema, "serialization", _Generator)
+    check_subset(document)
+    return document
+
+
+def inner_document(schema: CoreSchema) -> Document:
+    """What a type, or a part of one, takes as JSON, for our own use: outside the subset it says less than it could."""
+    return _generated(schema, "validation", _Generator)
+
+
+def _generated(
+    schema: CoreSchema, mode: Literal["validation", "serialization"], generator: type[GenerateJsonSchema]
+) -> Document:
     try:
-        document = _Generator(by_alias=True, ref_template=REF_PREFIX + "{model}").generate(schema, mode)
+        document = generator(by_alias=True, ref_template=REF_PREFIX + "{model}").generate(schema, mode)
     except PydanticInvalidForJsonSchema as problem:
         raise unsupported("#", "type", f"this type has no JSON Schema: {problem.message}") from None
     except PydanticUserError as problem:
@@ -48,18 +61,13 @@ def core_document(schema: CoreSchema, mode: Literal["validation", "serialization
 
 
 class _Generator(GenerateJsonSchema):
-    """pydantic's generator, told to publish what it would leave out and to refuse what it would leave unsaid."""
-
-    def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        if problem := _unsaid(schema):
-            return {_PROBLEM: list(problem)}
-        return super().generate_inner(schema)
+    """pydantic's generator, told to publish defaults in the form that is accepted, and alternatives as ``anyOf``."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         try:
             return super().default_schema(schema)
-        except _Unpublishable as problem:
-            return {_PROBLEM: ["INVALID_DEFINITION", "default", str(problem)]}
+        except _Unpublishable:
+            return self.generate_inner(schema["schema"])
 
     def get_default_value(self, schema: core_schema.WithDefaultSchema) -> Any:
         factory: Any = schema.get("default_factory")
@@ -89,6 +97,14 @@ class _Generator(GenerateJsonSchema):
                 choice.setdefault("pattern", _DECIMAL)
         return document
 
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        if schema.get("tz_constraint") == "naive":
+            return _problem("UNSUPPORTED_SCHEMA", "format", "a date-time in JSON has an offset, a naive one has none")
+        return super().datetime_schema(schema)
+
+    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
+        return _problem("UNSUPPORTED_SCHEMA", "type", "a complex number has no form in JSON")
+
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         document = super().tagged_union_schema(schema)
         document.pop("discriminator", None)
@@ -101,28 +117,32 @@ class _Generator(GenerateJsonSchema):
             raise unsupported("#", "anyOf", f"one of the alternatives has no JSON Schema: {detail}")
 
 
+class _InputGenerator(_Generator):
+    """Also refuses what would be left unsaid although the validator insists on it."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        try:
+            return super(_Generator, self).default_schema(schema)
+        except _Unpublishable as problem:
+            return _problem("INVALID_DEFINITION", "default", str(problem))
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        kind = schema["type"]
+        if kind in _MAPPINGS and schema.get("keys_schema", {"type": "any"})["type"] not in ("str", "any"):
+            return _problem("UNSUPPORTED_SCHEMA", "propertyNames", "the keys of an object are text; use dict[str, …]")
+        if kind in _FIELDS and isinstance(alias := schema.get("validation_alias"), list):
+            paths = alias if isinstance(alias[0], list) else [alias]
+            if all(len(path) > 1 for path in paths):
+                return _problem("INVALID_DEFINITION", "properties", "an AliasPath names no property; use a plain alias")
+        return super().generate_inner(schema)
+
+
 class _Unpublishable(Exception):
     """A default that no document can carry."""
 
 
-def _unsaid(schema: Any) -> tuple[str, str, str] | None:
-    """What pydantic's document would leave unsaid although its validator insists: (code, keyword, problem)."""
-    kind = schema["type"]
-    if kind in _MAPPINGS and schema.get("keys_schema", {"type": "any"})["type"] not in ("str", "any"):
-        return "UNSUPPORTED_SCHEMA", "propertyNames", "the keys of an object are plain text; use dict[str, …]"
-    if kind == "datetime" and schema.get("tz_constraint") == "naive":
-        return "UNSUPPORTED_SCHEMA", "format", "a date-time has its offset in JSON, which a naive datetime refuses"
-    if kind == "complex":
-        return "UNSUPPORTED_SCHEMA", "type", "a complex number has no form in JSON"
-    if kind in _FIELDS and isinstance(alias := schema.get("validation_alias"), list):
-        paths = alias if isinstance(alias[0], list) else [alias]
-        if all(len(path) > 1 for path in paths):
-            return (
-                "INVALID_DEFINITION",
-                "properties",
-                "an AliasPath names no property of its own; give it a plain alias",
-            )
-    return None
+def _problem(code: str, keyword: str, problem: str) -> JsonSchemaValue:
+    return {_PROBLEM: [code, keyword, problem]}
 
 
 def _rewrite(schema: Any, pointer: str) -> None:
@@ -136,7 +156,7 @@ def _rewrite(schema: Any, pointer: str) -> None:
         schema.pop(keyword, None)
     if schema.get("format") in _UUIDS:
         schema["format"] = "uuid"
-    if schema.get("type") == "object":
+    if schema.get("type") == "object" and "patternProperties" not in schema:
         schema.setdefault("additionalProperties", False)
     for step, child in subschemas(schema):
         _rewrite(child, pointer + step)

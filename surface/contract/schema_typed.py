@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema, SchemaError, SchemaSerializer, SchemaValid
 
 from surface.canonical import NotJSON, json_problem, json_text
 from surface.contract.schema_core import input_validator, instance_serializer, instance_validator
-from surface.contract.schema_document import core_document, typed_document
+from surface.contract.schema_document import inner_document, input_document, output_document
 from surface.contract.schema_fill import Defaults, check_defaults, spelled
 from surface.contract.schema_gate import Gate
 from surface.contract.schema_issue import Parsed, Steps
@@ -40,41 +40,23 @@ class TypedEngine:
     def __init__(self, tp: Any) -> None:
         self._adapter = _adapter(tp)
 
-    @cached_property
+    @property
     def document(self) -> Document:
         """What an input must be (validation mode)."""
-        document = typed_document(self._adapter, "validation")
-        gate = Gate(document)
-        check_defaults(gate, Defaults(gate, in_alternatives=True))
-        return document
+        return self._input.document
 
     @cached_property
     def output_document(self) -> Document:
         """What an output is (serialisation mode, computed fields included)."""
-        return typed_document(self._adapter, "serialization")
+        return output_document(self._adapter)
 
     def parse(self, value: Any, text: str | None) -> Parsed:
         """The typed value of a JSON value, or its issues."""
-        problems = self._gate.check(value)
-        if problems is not None:
-            return _failed(problems)
-        try:
-            return Parsed(self._from_json(text if text is not None else _encode(value)))
-        except ValidationError:
-            pass
-        except Exception:
-            return _crashed()
-        # The document accepts what pydantic's strict mode does not: spell it for pydantic, with all defaults in place.
-        try:
-            return Parsed(self._from_json(_encode(spelled(self._gate, self.document, self.with_defaults(value)))))
-        except ValidationError as error:
-            return Parsed.failed(_refused(error, value))
-        except Exception:
-            return _crashed()
+        return self._input.read(value, text)
 
     def with_defaults(self, value: Any) -> Any:
         """``value`` plus published defaults."""
-        return self._defaults.fill(value)
+        return self._input.fill(value)
 
     def dump(self, value: Any) -> Parsed:
         """The JSON to deliver for what a handler returned (OUT-2)."""
@@ -82,7 +64,7 @@ class TypedEngine:
             text = None if isinstance(value, BaseModel) else json_text(value)
         except NotJSON:
             text = None
-        parsed = self._parse_instance(value) if text is None else self.parse(value, text)
+        parsed = self._parse_instance(value) if text is None else self._returned.read(value, text)
         if parsed.issues:
             return parsed
         try:
@@ -109,16 +91,23 @@ class TypedEngine:
         return Parsed(kept)
 
     @cached_property
-    def _gate(self) -> Gate:
-        return Gate(self.document)
+    def _input(self) -> _Reader:
+        reader = _Reader(input_document(self._adapter), self._from_json)
+        check_defaults(reader.gate, reader.defaults)
+        return reader
+
+    @cached_property
+    def _returned(self) -> _Reader:
+        """Reads what handlers return as JSON. A type that is only returned need not do as an input: it may have
+        defaults that no document can carry."""
+        try:
+            return self._input
+        except SurfaceDefinitionError:
+            return _Reader(inner_document(self._adapter.core_schema), self._from_json)
 
     @cached_property
     def _output_gate(self) -> Gate:
         return Gate(self.output_document)
-
-    @cached_property
-    def _defaults(self) -> Defaults:
-        return Defaults(self._gate, in_alternatives=True)
 
     @cached_property
     def _from_json(self) -> Callable[[str], Any]:
@@ -138,6 +127,37 @@ class TypedEngine:
     @cached_property
     def _instance_serializer(self) -> SchemaSerializer:
         return instance_serializer(self._adapter.core_schema)
+
+
+class _Reader:
+    """Turns JSON values that fit a document into Python values."""
+
+    __slots__ = ("_from_json", "defaults", "document", "fill", "gate")
+
+    def __init__(self, document: Document, from_json: Callable[[str], Any]) -> None:
+        self.document = document
+        self.gate = Gate(document)
+        self.defaults = Defaults(self.gate, in_alternatives=True)
+        self.fill = self.defaults.fill
+        self._from_json = from_json
+
+    def read(self, value: Any, text: str | None) -> Parsed:
+        problems = self.gate.check(value)
+        if problems is not None:
+            return _failed(problems)
+        try:
+            return Parsed(self._from_json(text if text is not None else _encode(value)))
+        except ValidationError:
+            pass
+        except Exception:
+            return _crashed()
+        # The document accepts what pydantic's strict mode does not: spell it for pydantic, with all defaults in place.
+        try:
+            return Parsed(self._from_json(_encode(spelled(self.gate, self.document, self.fill(value)))))
+        except ValidationError as error:
+            return Parsed.failed(_refused(error, value))
+        except Exception:
+            return _crashed()
 
 
 BUILD_ERRORS = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError, ValueError)
@@ -175,7 +195,7 @@ def _built(tp: Any) -> TypeAdapter[Any]:
 
 
 def _acceptor(alternative: CoreSchema) -> Callable[[Any], bool]:
-    check = Gate(core_document(alternative, "validation")).check
+    check = Gate(inner_document(alternative)).check
     return lambda value: check(value) is None
 
 

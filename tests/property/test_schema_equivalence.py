@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from surface.contract.formats import FORMATS
 from surface.contract.schema import Schema
@@ -94,6 +94,14 @@ class OpenIntegers(BaseModel):
     name: str = Field(alias="theName", default="x")
 
 
+class Tree(BaseModel):
+    left: Tree | int | datetime | str | None = None
+    more: dict[str, Tree | list[Tree]] = {}
+
+
+Json = TypeAliasType("Json", "list[Json] | dict[str, Json] | int | str | None")
+
+
 class Coded(BaseModel):
     code: str = Field(pattern="^a+$")
 
@@ -151,6 +159,9 @@ FIXED: list[Any] = [
     Node,
     Open,
     OpenIntegers,
+    Tree,
+    list[Tree | Open],
+    Json,
     Coded,
     Point,
     Partial,

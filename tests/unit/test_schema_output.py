@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, computed_field, 
 from typing_extensions import TypedDict
 
 from surface.contract.schema import Schema
+from surface.errors import SurfaceDefinitionError
 
 
 class Colour(enum.Enum):
@@ -111,6 +112,27 @@ def test_out_2_and_3_what_was_not_declared_or_is_no_json_gives_issues(tp: Any, v
         return
     assert dumped.value is None
     assert [issue.path for issue in dumped.issues] == [path]
+
+
+def test_out_2_a_type_that_is_only_returned_may_have_defaults_no_document_can_carry() -> None:
+    class Stamped(BaseModel):
+        at: datetime = Field(default_factory=lambda: NOON)
+        pair: tuple[int, int] = (1, 2)
+        by_number: dict[int, str] = {}
+        secret: object = object()
+
+        @field_serializer("pair", "secret")
+        def as_text(self, value: Any) -> str:
+            return "text"
+
+    schema = Schema.of(Stamped)
+    schema.check(direction="output", max_bytes=16_384, max_depth=8, path="x", must_be_object=True)
+    delivered = {"at": "2024-05-01T12:00:00Z", "pair": "text", "by_number": {"1": "a"}, "secret": "text"}
+    assert schema.dump({"by_number": {"1": "a"}}).value == delivered
+    assert schema.dump(Stamped(by_number={1: "a"})).value == delivered
+    assert [issue.path for issue in schema.dump({"at": "noon"}).issues] == ["at"]
+    with pytest.raises(SurfaceDefinitionError):
+        _ = schema.document
 
 
 def test_out_2_a_cycle_gives_an_issue() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -211,6 +212,39 @@ def test_types_of_enclosing_functions_resolve_where_python_can() -> None:
 
     assert called(act, {"n": 1}) == [Local(n=1)]
     assert called(outer(Local), {"n": 1}) == Local(n=1)
+
+
+EAGER = """
+def make(BaseModel):
+    class Local(BaseModel):
+        n: int
+    def act(it: Local, *, ctx: "checkers_only.ActionContext" = None) -> "list[int] | None":
+        return it
+    return act, Local
+"""
+LAZY = """
+def make(BaseModel):
+    def act(it: list[Local], *, ctx: checkers_only.ActionContext = None) -> Local:
+        return it[0]
+    class Local(BaseModel):
+        n: int
+    return act, Local
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        EAGER,
+        pytest.param(LAZY, marks=pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are eager here")),
+    ],
+)
+def test_annotations_that_are_no_text_resolve_after_their_function_has_returned(source: str) -> None:
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "module", "exec", dont_inherit=True), namespace)
+    act, local = namespace["make"](BaseModel)
+    assert called(act, {"n": 1} if source is EAGER else {"it": [{"n": 1}]}) == local(n=1)
+    assert read(act).context_parameter == "ctx"
 
 
 def test_types_of_a_class_body_resolve_and_methods_named_like_types_do_not_get_in_the_way() -> None:
