@@ -52,7 +52,9 @@ def python_packages(extra: str) -> Path:
     stamp = VENV / "installed.json"
     wanted = {"root": str(ROOT), "project": _digest([ROOT / "pyproject.toml"])}
     there = _read_json(stamp)
-    usable = PYTHON.exists() and run("Looking at .venv", [PYTHON, "-c", ""]).code == 0
+    # The scripts of an environment name the folder it was made in.
+    moved = there.get("root", wanted["root"]) != wanted["root"]
+    usable = not moved and PYTHON.exists() and run("Looking at .venv", [PYTHON, "-c", ""]).code == 0
     if usable and {key: there.get(key) for key in wanted} == wanted and there.get("extra") in (extra, "dev"):
         return PYTHON
     if not usable:
@@ -114,8 +116,8 @@ def chromium() -> str:
     return found
 
 
-def runtime(python: Path) -> Path:
-    """The folder with Pyodide and our own wheel, as ``surface bundle`` makes it from this checkout."""
+def runtime() -> Path:
+    """The folder with Pyodide and our own wheel, as ``surface bundle`` makes it, once the Python packages are there."""
     stamp = RUNTIME.with_name("runtime.sha256")
     files = [path for room in ("surface", "webmcp", "static") for path in (ROOT / room).rglob("*")]
     sources = [path for path in files if path.is_file() and path.suffix != ".pyc"]

@@ -37,11 +37,11 @@ def main() -> int:
     try:
         with prepare.alone():
             python = prepare.python_packages("demo")
-            browser = prepare.chromium() if options.agent else _chromium_if_possible()
-            runtime = prepare.runtime(python) if options.agent else _runtime_if_possible(python)
-        if options.agent:
-            return play(python, browser, runtime)
-        return serve(python, browser, runtime, options.port)
+            if options.agent:
+                needed = prepare.chromium(), prepare.runtime()
+            else:
+                wanted = _chromium_if_possible(), _runtime_if_possible()
+        return play(python, *needed) if options.agent else serve(python, *wanted, options.port)
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return 2
@@ -94,9 +94,9 @@ def _runtime_option(runtime: Path | None) -> list[str | Path]:
     return ["--runtime", runtime] if runtime else []
 
 
-def _runtime_if_possible(python: Path) -> Path | None:
+def _runtime_if_possible() -> Path | None:
     try:
-        return prepare.runtime(python)
+        return prepare.runtime()
     except Refusal as refusal:
         print(f"{refusal}\nThe page is served without its agent tools.", file=sys.stderr)
         return None

@@ -115,7 +115,7 @@ SUITES: dict[str, list[Check]] = {
     "agent": [Check("demo/run --agent", command(ROOT / "demo" / "run", "--agent"))],
 }
 NEED_NODE = {"types", "browser", "clients"}
-NEED_BROWSER = {"browser", "clients", "agent"}
+NEED_BROWSER = {"commands", "browser", "clients", "agent"}
 
 
 def main() -> int:
@@ -148,12 +148,12 @@ def main() -> int:
 def _set_up(names: list[str]) -> None:
     print("setting up", flush=True)
     with prepare.alone():
-        python = prepare.python_packages("dev")
+        prepare.python_packages("dev")
         if NEED_NODE & {*names}:
             prepare.node_packages()
         if NEED_BROWSER & {*names}:
             prepare.chromium()
-            prepare.runtime(python)
+            prepare.runtime()
 
 
 def _run(check: Check, report: Path) -> Count:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import Error as BrowserError
 
 from demo.agent.transcript import Mismatch, Transcript
 
@@ -156,7 +157,10 @@ class Watch:
 def chromium(executable: str, transcript: Transcript) -> Iterator[tuple[Agent, Watch]]:
     """A fresh headless Chromium with WebMCP, and a watch on all that its pages do."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGS)
+        try:
+            browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGS)
+        except BrowserError as error:
+            raise SystemExit(f"{executable} could not be started as a browser: {str(error).splitlines()[0]}") from error
         try:
             context = browser.new_context(viewport={"width": 1280, "height": 900})
             watch = Watch(context)

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Error as BrowserError
 
 from demo.agent.browser import EXECUTE, FIND, Agent, Answer, Seen, Watch
-from demo.agent.transcript import same, true
+from demo.agent.transcript import Mismatch, same, true
 
 TABLE = "view_devices__table__"
 FILTERS = "view_devices__filters__"
@@ -38,7 +38,8 @@ def play(agent: Agent, watch: Watch, address: str) -> None:
         with agent.transcript.step("Nothing went wrong behind the scenes"):
             # What the last call set off is reported a moment later.
             agent.page.wait_for_timeout(200)
-            same("console errors, unhandled rejections and requests that leave this machine", watch.problems, [])
+            if watch.problems:
+                raise Mismatch("; ".join(watch.problems))
             agent.transcript.saw("no console error, no unhandled rejection, no request that leaves this machine")
 
 

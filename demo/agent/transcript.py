@@ -36,7 +36,8 @@ class Transcript:
         try:
             yield
         except (Mismatch, BrowserError) as error:
-            self._print("FAILED", title, f"but   {error}")
+            # Playwright adds a log of what it tried.
+            self._print("FAILED", title, f"but   {str(error).partition('Call log:')[0].strip()}")
             raise Stopped from error
         self.ok += 1
         self._print("ok", title)

@@ -21,7 +21,7 @@ BOOT_SECONDS = 120
 def demo_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the demo is served, on a free port and with a database of its own."""
     database = tmp_path_factory.mktemp("demo") / "devices.sqlite3"
-    runtime = prepare.runtime(prepare.PYTHON)
+    runtime = prepare.runtime()
     server = start([prepare.PYTHON, "-m", "demo.backend", "--port", "0", "--db", database, "--runtime", runtime])
     try:
         assert server.stdout is not None
