@@ -94,8 +94,8 @@ class Mount:
     def state(self) -> Any:
         """What the page's ``state()`` gives now, as Python JSON values.
 
-        Within one invocation it is read once, so that everything in one answer belongs together. Raises
-        `CommandFailed` where the page has no state to give.
+        Within one invocation it is read once, so that everything in one answer belongs together, and anew after a
+        command of that invocation. Raises `CommandFailed` where the page has no state to give.
         """
         memo = _memo.get()
         if memo is None or memo.over:
@@ -110,7 +110,12 @@ class Mount:
         A command that throws ``agentSurface.Failure`` raises the `SurfaceError` it means, any other that throws
         `CommandFailed`. Cancelling the call aborts the signal that the command was given.
         """
-        return await self._dom.run_command(self._number, name, arguments)
+        try:
+            return await self._dom.run_command(self._number, name, arguments)
+        finally:
+            memo = _memo.get()
+            if memo is not None:
+                memo.states.pop(self._number, None)
 
 
 class DomComponent:
@@ -335,7 +340,8 @@ class Dom:
                 for mounted in self._of(type):
                     mounted.registration = None
 
-        self._followed[id(registry)] = (registry.subscribe(on_event), registry.on_dispose(forget))
+        kinds = (InvocationStarted.kind, InvocationSettled.kind)
+        self._followed[id(registry)] = (registry.subscribe(on_event, kinds=kinds), registry.on_dispose(forget))
 
 
 def _override(value: bool | str | None) -> Any:

@@ -245,6 +245,24 @@ def test_the_state_is_read_once_per_invocation(page, registry, attached):
     assert slow[0] != slow[1]
 
 
+def test_a_command_makes_the_invocation_read_the_state_anew(page, registry):
+    @component("devices.table", description="Devices")
+    class Changing(DomComponent):
+        @action("Change", effect="local-state", when=lambda self: self.dom.state()["loaded"])
+        async def change(self) -> list[int]:
+            before = self.dom.state()["reads"]
+            await self.dom.command("change")
+            return [before, self.dom.state()["reads"], self.dom.state()["reads"]]
+
+    async def scenario():
+        Dom(page.connect).attach(registry, Changing)
+        page.mount(1)
+        return await call(registry, "change")
+
+    before, after, again = run(scenario()).output
+    assert before < after == again
+
+
 def test_outside_an_invocation_the_state_is_always_read(page, registry, attached):
     component_of = []
 
