@@ -18,6 +18,12 @@ from surface.contract.signature import Signature, read_signature
 from surface.errors import SurfaceDefinitionError
 from surface.ids import check_capability_name, check_id_length
 
+# Observations share pools instead of slots of their own (CONC-3).
+_SLOTS = {
+    "instance": Concurrency.instance(),
+    "capability": Concurrency.capability(),
+    "observations": Concurrency.capability(),
+}
 _OBSERVATION_OPTIONS = frozenset(
     [
         "name",
@@ -73,7 +79,8 @@ class Capability:
     audit: AuditLevel
     redact: Callable[..., Any] | None
     timeout: float | None
-    concurrency: Concurrency | None
+    concurrency: Concurrency
+    group: tuple[str, str]  # of slots, within a registration
     when: Callback | None
     unavailable_reason: str | Callback | None
     precondition: Callback | None
@@ -146,6 +153,7 @@ def build_capability(
     if unavailable_reason is not None and not isinstance(unavailable_reason, str):
         unavailable_reason = as_callback(unavailable_reason, method=method, what="unavailable_reason", path=path)
     concurrency = options.get("concurrency")
+    concurrency = _SLOTS[row.slots] if concurrency is None else as_concurrency(concurrency, path)
     when, precondition = (
         as_callback(value, method=method, what=key, path=path) if value is not None else None
         for key, value in ((key, options.get(key)) for key in ("when", "precondition"))
@@ -167,7 +175,8 @@ def build_capability(
         audit=_audit(options.get("audit") or row.audit, path),
         redact=options.get("redact"),
         timeout=check_seconds(options.get("timeout"), "timeout", path),
-        concurrency=None if concurrency is None else as_concurrency(concurrency, path),
+        concurrency=concurrency,
+        group=concurrency.group(f"view:{path}"),
         when=when,
         unavailable_reason=unavailable_reason,
         precondition=precondition,

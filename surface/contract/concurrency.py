@@ -54,6 +54,12 @@ class Concurrency:
             raise SurfaceDefinitionError("INVALID_DEFINITION", f"concurrency: {problem}", path)
         return replace(self)
 
+    def group(self, capability_id: str) -> tuple[str, str]:
+        """What tells this group from the others of one registration (CONC-1)."""
+        if self.mode == "instance":
+            return ("instance", "")
+        return ("key", self.name or "") if self.mode == "key" else (self.mode, capability_id)
+
     def to_wire(self) -> dict[str, object]:
         """``{mode, key?, max?, queueDepth?}``, the form digests are made of."""
         wire: dict[str, object] = {"mode": self.mode}

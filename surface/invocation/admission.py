@@ -10,17 +10,13 @@ from collections import Counter, deque
 from functools import partial
 from typing import TYPE_CHECKING
 
-from surface.contract.concurrency import Concurrency
-from surface.contract.effects import EFFECTS
 from surface.invocation.failures import Refused
 
 if TYPE_CHECKING:
     from surface.invocation.call import Call
     from surface.limits import Limits
 
-GroupKey = tuple[str, str, str]
-_INSTANCE = Concurrency.instance()
-_CAPABILITY = Concurrency.capability()
+GroupKey = tuple[str, tuple[str, str]]
 
 
 class Group:
@@ -66,7 +62,7 @@ class Admission:
         key = _group_key(call)
         group = self._groups.get(key)
         if group is None:
-            rule = _rule(call)
+            rule = call.capability.concurrency
             depth = self._limits.action_queue_depth if rule.queue_depth is None else rule.queue_depth
             group = self._groups[key] = Group(rule.max, depth)
         if group.has_room():
@@ -147,16 +143,5 @@ async def admit(call: Call) -> None:
         core.admission.leave_queue(call)
 
 
-def _rule(call: Call) -> Concurrency:
-    if call.capability.concurrency is not None:
-        return call.capability.concurrency
-    return _INSTANCE if EFFECTS[call.capability.effect].slots == "instance" else _CAPABILITY
-
-
 def _group_key(call: Call) -> GroupKey:
-    rule = _rule(call)
-    if rule.mode == "instance":
-        return (call.registration.id, "instance", "")
-    if rule.mode == "key":
-        return (call.registration.id, "key", rule.name or "")
-    return (call.registration.id, rule.mode, call.capability_id)
+    return (call.registration.id, call.capability.group)

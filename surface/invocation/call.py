@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.invocation.failures import Refused, Settled
 from surface.registry.availability import availability_of
@@ -41,8 +42,7 @@ class Core:
     host: Callable[[], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a caller gave to `Registry.invoke`, as it came."""
 
     capability_id: Any
@@ -64,30 +64,32 @@ class Call:
     settlement brings it back.
     """
 
+    # What most calls never change stands on the class, so that making a call stays cheap.
+    fingerprint: Fingerprint = ("", None, "")
+    phase = "resolve"
+    registration: Registration = None  # type: ignore[assignment]  # set by resolution
+    capability: Capability = None  # type: ignore[assignment]  # set by resolution
+    host: Mapping[str, Any] = MappingProxyType({})
+    arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+    progress: Progress | None = None
+    signal: CancelSignal | None = None
+    task: Started[Any] | None = None
+    uninterruptible = False
+    result: InvocationResult | None = None
+    release: Callable[[], None] | None = None
+    _begun = False
+    _forget_cancel: Callable[[], None] | None = None
+    _followers: list[asyncio.Future[InvocationResult]] | None = None
+    _waiter: asyncio.Future[None] | None = None
+
     def __init__(self, core: Core, request: Request, consumer: Consumer, invocation_id: str) -> None:
         self.core = core
         self.request = request
         self.consumer = consumer
         self.capability_id: str = request.capability_id if isinstance(request.capability_id, str) else ""
         self.invocation_id = invocation_id
-        self.fingerprint: Fingerprint = ("", None, "")
-        self.phase = "resolve"
         self.started_at = core.clock.now()
         self.began_version = core.store.version
-        self.registration: Registration = None  # type: ignore[assignment]  # set by resolution
-        self.capability: Capability = None  # type: ignore[assignment]  # set by resolution
-        self.host: Mapping[str, Any] = {}
-        self.arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
-        self.progress: Progress | None = None
-        self.signal: CancelSignal | None = None
-        self.task: Started[Any] | None = None
-        self.uninterruptible = False
-        self.result: InvocationResult | None = None
-        self.release: Callable[[], None] | None = None
-        self._begun = False
-        self._forget_cancel: Callable[[], None] | None = None
-        self._followers: list[asyncio.Future[InvocationResult]] = []
-        self._waiter: asyncio.Future[None] | None = None
 
     # What a waiting phase does.
 
@@ -111,7 +113,7 @@ class Call:
         if self.result is not None:
             return self.result
         follower: asyncio.Future[InvocationResult] = asyncio.get_running_loop().create_future()
-        self._followers.append(follower)
+        self._followers = [*(self._followers or ()), follower]
         return await follower
 
     # How a call ends.
@@ -161,7 +163,7 @@ class Call:
         self.core.identities.settled(self, dispatched=self.phase == "mid-flight")
         if self.registration is not None:
             self.registration.calls.discard(self)
-        for follower in self._followers:
+        for follower in self._followers or ():
             if not follower.done():
                 follower.set_result(self.result)
         if self.core.events.hears("invocation-settled"):

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from surface.clock import Clock
     from surface.limits import Limits
 
-_TEXTS = (
-    ("capabilityId", "capability_id", False),
-    ("instanceId", "instance_id", True),
-    ("registrationId", "registration_id", True),
-    ("surfaceVersion", "surface_version", True),
-    ("invocationId", "invocation_id", True),
-    ("confirmationId", "confirmation_id", True),
-)
+_OPTIONAL_TEXTS = {
+    "instance_id": "instanceId",
+    "registration_id": "registrationId",
+    "surface_version": "surfaceVersion",
+    "invocation_id": "invocationId",
+    "confirmation_id": "confirmationId",
+}
 Key = tuple[str, str, str]
 
 
@@ -120,12 +119,14 @@ def _key(call: Call) -> Key:
 def _issues(request: Request) -> list[dict[str, str]]:
     """Fields of the wrong type, by their wire names (PIPE-2)."""
     issues = []
-    for wire, name, optional in _TEXTS:
+    if type(request.capability_id) is not str:
+        issues.append({"path": "capabilityId", "message": "must be text"})
+    for name, wire in _OPTIONAL_TEXTS.items():
         value = getattr(request, name)
-        if type(value) is not str and not (optional and value is None):
+        if value is not None and type(value) is not str:
             issues.append({"path": wire, "message": "must be text"})
-        elif name == "invocation_id" and value == "":
-            issues.append({"path": wire, "message": "must not be empty"})
+    if request.invocation_id == "":
+        issues.append({"path": "invocationId", "message": "must not be empty"})
     if not (request.consumer is None or isinstance(request.consumer, Consumer)):
         issues.append({"path": "consumer", "message": "must be a Consumer"})
     if not (request.cancel is None or isinstance(request.cancel, CancelSignal)):
