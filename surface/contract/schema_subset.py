@@ -18,6 +18,16 @@ Document: TypeAlias = dict[str, Any]
 REF_PREFIX = "#/$defs/"
 _TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 
+_OTHERWISE = "say it in the description, and check it in the handler"
+_INSTEAD: Mapping[str, str] = {
+    "prefixItems": "instead of a tuple take a list, or an object with named properties",
+    "patternProperties": "take dict[str, …]: the keys of an object are any text",
+    "propertyNames": "take dict[str, …]: the keys of an object are any text",
+    "oneOf": "use anyOf",
+    "allOf": "write the properties into one object",
+    "definitions": "use $defs",
+}
+
 
 def unsupported(pointer: str, keyword: str, problem: str) -> SurfaceDefinitionError:
     """The error of SCHEMA-7: which keyword, at which place of the document, and what to do."""
@@ -77,7 +87,7 @@ def _check_node(schema: object, pointer: str, places: dict[str, Document]) -> No
     for keyword, value in schema.items():
         rule = _RULES.get(keyword)
         if rule is None:
-            raise unsupported(pointer, keyword, "this keyword is not part of the supported subset of JSON Schema")
+            raise unsupported(pointer, keyword, f"this keyword is not supported; {_INSTEAD.get(keyword, _OTHERWISE)}")
         if problem := rule(value):
             raise unsupported(pointer, keyword, problem)
     places[pointer] = schema

@@ -364,6 +364,7 @@ def test_out_2_the_output_document_is_the_serialisation_mode() -> None:
     assert schema.output_document["required"] == ["thePrice", "double"]
 
 
+@pytest.mark.skipif(sys.platform == "emscripten", reason="no processes here")
 def test_import_of_the_contract_room_needs_no_jsonschema_and_no_browser() -> None:
     code = (
         "import sys, surface.contract.schema, surface.contract.signature; "
