@@ -56,15 +56,23 @@ def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return list(inspect.signature(function).parameters.values())
 
 
-def parameter_type(function: Callable[..., Any], name: str, place: str) -> Any:
-    """The type a parameter is annotated with, `CONTEXT` or `MISSING`; INVALID_DEFINITION where a name is unknown."""
+def parameter_type(function: Callable[..., Any], name: str, place: str, *, needed: bool) -> Any:
+    """The type a parameter is annotated with, `CONTEXT` or `MISSING`.
+
+    INVALID_DEFINITION where a name is unknown, unless the type is not ``needed``: then that is `MISSING` too.
+    """
     raw = _raw_annotations(function).get(name, MISSING)
     if raw is MISSING:
         return MISSING
     text = raw.__forward_arg__ if isinstance(raw, ForwardRef) else raw
     if isinstance(text, str) and text.rpartition(".")[2] in _CONTEXT_NAMES:
         return CONTEXT  # often imported for type checkers only
-    resolved = _resolved(function, raw, f"the parameter {name!r}", place)
+    try:
+        resolved = _resolved(function, raw, f"the parameter {name!r}", place)
+    except SurfaceDefinitionError:
+        if needed:
+            raise
+        return MISSING
     return CONTEXT if _is_context(resolved) else resolved
 
 

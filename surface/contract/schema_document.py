@@ -44,7 +44,7 @@ def output_document(adapter: TypeAdapter[Any]) -> Document:
 
 def inner_document(schema: CoreSchema) -> Document:
     """What a type, or a part of one, takes as JSON, for our own use: outside the subset it says less than it could."""
-    return _generated(schema, "validation", _Generator)
+    return _generated(schema, "validation", _InnerGenerator)
 
 
 def _generated(
@@ -135,6 +135,19 @@ class _InputGenerator(_Generator):
             if all(len(path) > 1 for path in paths):
                 return _problem("INVALID_DEFINITION", "properties", "an AliasPath names no property; use a plain alias")
         return super().generate_inner(schema)
+
+
+class _InnerGenerator(_Generator):
+    """Says nothing about what has no JSON Schema, instead of refusing it."""
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        return {}
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        return super(_Generator, self).datetime_schema(schema)
+
+    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
+        return super(_Generator, self).complex_schema(schema)
 
 
 class _Unpublishable(Exception):

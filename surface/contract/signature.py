@@ -73,7 +73,7 @@ def read_signature(
     context = None
     taken: list[tuple[Parameter, Any]] = []
     for parameter in parameters:
-        annotation = parameter_type(function, parameter.name, place)
+        annotation = parameter_type(function, parameter.name, place, needed=explicit_input is None)
         if annotation is not CONTEXT:
             taken.append((parameter, annotation))
         elif context is not None:

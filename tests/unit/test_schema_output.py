@@ -115,19 +115,29 @@ def test_out_2_and_3_what_was_not_declared_or_is_no_json_gives_issues(tp: Any, v
 
 
 def test_out_2_a_type_that_is_only_returned_may_have_defaults_no_document_can_carry() -> None:
+    class Opaque: ...
+
     class Stamped(BaseModel):
+        model_config = ConfigDict(arbitrary_types_allowed=True)
         at: datetime = Field(default_factory=lambda: NOON)
+        opaque: Opaque = Field(default_factory=Opaque)
         pair: tuple[int, int] = (1, 2)
         by_number: dict[int, str] = {}
         secret: object = object()
 
-        @field_serializer("pair", "secret")
+        @field_serializer("pair", "secret", "opaque")
         def as_text(self, value: Any) -> str:
             return "text"
 
     schema = Schema.of(Stamped)
     schema.check(direction="output", max_bytes=16_384, max_depth=8, path="x", must_be_object=True)
-    delivered = {"at": "2024-05-01T12:00:00Z", "pair": "text", "by_number": {"1": "a"}, "secret": "text"}
+    delivered = {
+        "at": "2024-05-01T12:00:00Z",
+        "pair": "text",
+        "by_number": {"1": "a"},
+        "secret": "text",
+        "opaque": "text",
+    }
     assert schema.dump({"by_number": {"1": "a"}}).value == delivered
     assert schema.dump(Stamped(by_number={1: "a"})).value == delivered
     assert [issue.path for issue in schema.dump({"at": "noon"}).issues] == ["at"]

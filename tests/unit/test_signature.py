@@ -296,8 +296,7 @@ def test_an_action_without_return_annotation_has_no_declared_output() -> None:
 def test_explicit_schemas_replace_the_annotations() -> None:
     output = Schema.of(int)
 
-    def act(value, *, ctx: ActionContext) -> TypesOnly:  # type: ignore[no-untyped-def]
-        ...
+    def act(value: TypesOnly, *, ctx: ActionContext) -> TypesOnly: ...
 
     schema = Schema.from_json_schema({"type": "object", "properties": {"a": {"type": "integer"}}})
     signature = read(act, explicit_input=schema, explicit_output=output)
