@@ -24,8 +24,8 @@ The devices page is at {address}  (Ctrl-C stops it)
   or, in Chrome 150 and newer, chrome://flags/#enable-webmcp-testing.
   Then, in the page's console:
     tools = await document.modelContext.getTools(); tools.map(tool => tool.name)
-    select = tools.find(tool => tool.name.endsWith("setFilters"))
-    await document.modelContext.executeTool(select, {{ status: ["offline"] }})
+    filter = tools.find(tool => tool.name.endsWith("setFilters"))
+    await document.modelContext.executeTool(filter, {{ status: ["offline"] }})
   A scripted agent does the same and more:  ./demo/run --agent
 """
 
