@@ -17,21 +17,12 @@ from playwright.sync_api import Browser, Playwright
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from demo.agent.browser import CHROMIUM_ARGS
 from surface.cli.serve import address, listen
 from surface.cli.static import BundleFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "bench" / "results"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-features=WebMCP",
-]
 
 
 @contextmanager
@@ -54,7 +45,7 @@ def chromium(playwright: Playwright) -> Browser:
     path = shutil.which("chromium")
     if path is None:
         raise SystemExit("Chromium was not found; on Debian: apt-get install chromium")
-    return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    return playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
 
 
 def median(values: Sequence[float]) -> float:

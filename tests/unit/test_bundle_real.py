@@ -19,6 +19,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import sync_playwright
 
+from demo.agent.browser import CHROMIUM_ARGS
 from surface.cli.bundle import Bundle, build_bundle
 from surface.cli.failure import CommandError
 from surface.cli.serve import address, listen
@@ -26,15 +27,6 @@ from surface.cli.static import STRICT_CSP, BundleFiles
 
 # Quick to compress; the bytes a page unpacks are the same at any quality.
 QUALITY = 5
-CHROMIUM = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # What a page must be able to do: validate by a type and by a raw JSON Schema, and find our own packages compiled.
 CHECK = """
 import json
@@ -162,7 +154,7 @@ def test_python_validates_both_ways_in_chromium_under_a_strict_policy_and_stays_
 ) -> None:
     asked, complaints = [], []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS)
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: complaints.append(message.text))
