@@ -23,17 +23,20 @@ test("unmounting takes the tools away, mounting again brings them back and reach
 });
 
 test("an entry that a client holds reaches the tool of the new mount", async ({ page }) => {
-  const ids = await page.evaluate(async (name) => {
+  const { gone, ids } = await page.evaluate(async (name) => {
     const page = /** @type {any} */ (window);
     const context = /** @type {any} */ (document).modelContext;
     const held = (await context.getTools()).find((/** @type {any} */ tool) => tool.name === name);
     page.mounted.unmount();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const gone = await context.executeTool(held, {}).catch((/** @type {Error} */ error) => error.name);
     page.notes.length = 1;
     page.mounted = page.mountNotes();
     await new Promise((resolve) => setTimeout(resolve, 200));
     const answer = JSON.parse(await context.executeTool(held, {}));
-    return answer.structuredContent.notes.map((/** @type {any} */ note) => note.id);
+    return { gone, ids: answer.structuredContent.notes.map((/** @type {any} */ note) => note.id) };
   }, LIST);
+  expect(gone, "in between it gets the browser's own not-found").toBe("UnknownError");
   expect(ids).toEqual(["n1"]);
 });
 

@@ -37,6 +37,8 @@ test("the tools are listed natively, with plane and effect, schema and hints", a
 });
 
 test("an observation answers what the page shows, an action changes it", async ({ page, surface }) => {
+  const twice = await surface.call("view_notes__list__readTwice");
+  expect(new Set(JSON.parse(twice.content[0].text)).size, "the state is read once per call").toBe(1);
   const before = await surface.call("view_notes__list__read");
   expect(before.structuredContent.notes).toHaveLength(2);
   expect(JSON.parse(before.content[0].text)).toEqual(before.structuredContent);
@@ -48,17 +50,8 @@ test("an observation answers what the page shows, an action changes it", async (
   await expect(page.locator("#list li")).toHaveText(["Buy milk", "Call Ada", "Water the plants"]);
 });
 
-test("the state is read once per call", async ({ surface }) => {
-  const answer = await surface.call("view_notes__list__readTwice");
-  const [first, second] = JSON.parse(answer.content[0].text);
-  expect(first).toBe(second);
-});
-
-test("an action without output answers null", async ({ surface }) => {
+test("values cross exactly, both ways", async ({ page, surface }) => {
   expect(await surface.call("view_notes__lab__nothing")).toEqual({ content: [{ type: "text", text: "null" }] });
-});
-
-test("values cross exactly, both ways", async ({ surface }) => {
   for (const [value, type] of /** @type {[unknown, string][]} */ ([
     [1, "int"],
     [-0.5, "float"],
@@ -72,9 +65,7 @@ test("values cross exactly, both ways", async ({ surface }) => {
     const answer = await surface.call("view_notes__lab__echo", { value });
     expect(answer.structuredContent).toEqual({ value, type });
   }
-});
-
-test("an integer beyond 2^53 keeps every digit in Python", async ({ page, surface }) => {
+  // An integer beyond 2^53 keeps every digit in Python, and in the text of an answer.
   const answer = await surface.call("view_notes__lab__echo", { value: 2 ** 53 + 2 });
   expect(answer.content[0].text).toBe('{"value":9007199254740994,"type":"int"}');
   const digits = await page.evaluate(() => {
@@ -98,7 +89,7 @@ test("a wrong input is a typed error that names the field", async ({ surface }) 
   }
 });
 
-test("what an executor hands over as text, as nothing or as no JSON", async ({ page }) => {
+test("what an executor hands over as text, as nothing or as no JSON crosses as text", async ({ page }) => {
   const answers = await page.evaluate(async () => {
     const { findModelContext } = await import(/** @type {any} */ ("/static/model_context.js"));
     const context = /** @type {any} */ (document).modelContext;
@@ -120,30 +111,20 @@ test("what an executor hands over as text, as nothing or as no JSON", async ({ p
   expect(answers).toEqual(["{}", '{"a":1}', "not json", "null", "", "", "", '{"d":"1970-01-01T00:00:00.000Z"}']);
 });
 
-test("a handler that raises is a typed error without its text", async ({ surface }) => {
-  const failure = error(await surface.call("view_notes__lab__fail", { how: "any" }));
-  expect(failure).toMatchObject({ code: "EXECUTION_FAILED", retry: "no", details: { reason: "handler-error" } });
-  expect(JSON.stringify(failure)).not.toContain("hunter2");
-});
-
-test("a handler may raise a typed error of its own", async ({ surface }) => {
-  const failure = error(await surface.call("view_notes__lab__fail", { how: "typed" }));
-  expect(failure).toEqual({
+test("however a handler ends, the agent gets a typed error, and the next call works", async ({ surface }) => {
+  const raised = error(await surface.call("view_notes__lab__fail", { how: "any" }));
+  expect(raised).toMatchObject({ code: "EXECUTION_FAILED", retry: "no", details: { reason: "handler-error" } });
+  expect(JSON.stringify(raised), "what it raised is for the page's author").not.toContain("hunter2");
+  expect(error(await surface.call("view_notes__lab__fail", { how: "typed" }))).toEqual({
     code: "RATE_LIMITED",
     message: "Not so fast",
     retry: "after-delay",
     details: { reason: "rate", retryAfterMs: 70 },
   });
-});
-
-test("an output that is no JSON is a typed error", async ({ surface }) => {
-  const failure = error(await surface.call("view_notes__lab__noJson"));
-  expect(failure).toMatchObject({ code: "EXECUTION_FAILED", details: { reason: "output-invalid" } });
-});
-
-test("a handler that never returns is timed out, and the next call works", async ({ surface }) => {
-  const failure = error(await surface.call("view_notes__lab__wait"));
-  expect(failure).toMatchObject({ code: "TIMEOUT", details: { phase: "mid-flight", timeoutMs: 200 } });
+  const output = error(await surface.call("view_notes__lab__noJson"));
+  expect(output).toMatchObject({ code: "EXECUTION_FAILED", details: { reason: "output-invalid" } });
+  const endless = error(await surface.call("view_notes__lab__wait"));
+  expect(endless).toMatchObject({ code: "TIMEOUT", details: { phase: "mid-flight", timeoutMs: 200 } });
   const answer = await surface.call("view_notes__lab__wait", { seconds: 0.01 });
   expect(answer.content[0].text).toBe('"waited"');
 });
@@ -183,10 +164,6 @@ test("a command of the page may fail, typed or not, and its signal is aborted on
   expect((await surface.call("view_notes__list__addLater", { ms: 10 })).content[0].text).toBe('"later"');
   expect(error(await surface.call("view_notes__list__addLater", { ms: 5_000 })).code).toBe("TIMEOUT");
   await expect.poll(() => page.evaluate(() => /** @type {any} */ (globalThis).notesPage.aborted)).toHaveLength(1);
-});
-
-test("a name that is not registered gets the browser's own not-found", async ({ surface }) => {
-  await expect(surface.call("view_notes__list__nothing")).rejects.toThrow("no tool named");
 });
 
 test("twenty calls at once all get their own answer", async ({ page }) => {
