@@ -35,9 +35,11 @@ async def find_model_context() -> ModelContext | None:
 
 
 def published(name: str) -> Any:
-    """What the JavaScript half has left under a registered symbol of the global object, or None."""
-    import js
-
+    """What the JavaScript half has left under a registered symbol of the global object; None, too, outside a page."""
+    try:
+        import js
+    except ImportError:
+        return None
     return js.Reflect.get(js.globalThis, getattr(js.Symbol, "for")(name))
 
 

@@ -24,14 +24,14 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
 from surface.contract.component import contract_of
 from surface.errors import SurfaceDefinitionError, SurfaceError
 from surface.registry.events import InvocationSettled, InvocationStarted
-from webmcp.browser import Functions, published
+from webmcp.dom_bridge import Bridge, BridgeListener, PageBridge
 
 if TYPE_CHECKING:
     from surface.facade import Registry
@@ -41,38 +41,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("webmcp")
 
 Availability = Mapping[str, bool | str | None]
-
-
-class Bridge(Protocol):
-    """The JavaScript side: mounts are its numbers, command runs are ours; everything else is JSON text."""
-
-    def state(self, mount: int) -> str:
-        """The state of a mount; the empty text where it could not be read."""
-
-    def command(self, call: int, mount: int, name: str, input_text: str) -> str:
-        """Run a command: its outcome, or the empty text where the outcome comes later."""
-
-    def cancel_command(self, call: int) -> None:
-        """Abort the signal that a running command was given."""
-
-    def release(self) -> None:
-        """Let go of the page; nothing is called afterwards."""
-
-
-class BridgeListener(Protocol):
-    """What the JavaScript side calls. Nothing of it raises into the page."""
-
-    def mounted(self, mount: int, type: str, instance: str, availability: str) -> None:
-        """The page mounted a component."""
-
-    def unmounted(self, mount: int) -> None:
-        """The page, or the end of its element, unmounted a component."""
-
-    def changed(self, mount: int, availability: str) -> None:
-        """State or availability of a mounted component moved."""
-
-    def command_done(self, call: int, outcome: str) -> None:
-        """A command that had to wait is done."""
 
 
 class CommandFailed(Exception):
@@ -188,7 +156,7 @@ class Dom:
         self._attached[contract.type] = attached
         self._follow(registry)
         if self._bridge is None:
-            self._bridge = self._connect(self)
+            self._open()
         else:
             for mounted in self._of(contract.type):
                 self._register(mounted)
@@ -200,6 +168,14 @@ class Dom:
                     self._unregister(mounted)
 
         return detach
+
+    def _open(self) -> None:
+        try:
+            self._bridge = self._connect(self)
+        except BaseException:
+            self.release()
+            raise
+        self._bridge.open()
 
     def unattached(self) -> list[str]:
         """The types that the page has mounted and no class stands for; usually a misspelt name."""
@@ -365,25 +341,4 @@ def _jsonable(value: object) -> Any:
     return to_jsonable_python(value, by_alias=True)
 
 
-class _PageBridge:
-    """The `Bridge` of a page: its methods are looked up once, since each look-up makes a proxy."""
-
-    def __init__(self, listener: BridgeListener) -> None:
-        bridge = published("webmcp-surface.dom")
-        if bridge is None:
-            raise RuntimeError("This page has not loaded surface.js, so there is nothing to attach to")
-        functions = Functions(listener.mounted, listener.unmounted, listener.changed, listener.command_done)
-        self.state = bridge.state
-        self.command = bridge.command
-        self.cancel_command = bridge.cancelCommand
-        disconnect = bridge.disconnect
-
-        def release() -> None:
-            disconnect()
-            functions.release()
-
-        self.release = release
-        bridge.connect(*functions.proxies)
-
-
-dom = Dom(_PageBridge)
+dom = Dom(PageBridge)

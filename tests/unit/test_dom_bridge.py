@@ -13,7 +13,8 @@ from pydantic import BaseModel
 
 from surface import CancelSignal, Consumer, Registry, SurfaceDefinitionError, action, component, observation
 from surface.invocation.start import start
-from webmcp.dom import Bridge, CommandFailed, Dom, DomComponent, dom
+from webmcp.dom import CommandFailed, Dom, DomComponent, dom
+from webmcp.dom_bridge import Bridge
 
 ME = Consumer("test", "me")
 
@@ -60,9 +61,11 @@ class FakePage:
 
     def connect(self, listener: Any) -> Bridge:
         self.listener = listener
-        for mount in self.early:
-            listener.mounted(*mount)
         return self
+
+    def open(self) -> None:
+        for mount in self.early:
+            self.listener.mounted(*mount)
 
     def mount(self, number: int, instance: str = "main", type: str = "devices.table", **available: Any) -> None:
         self.listener.mounted(number, type, instance, json.dumps(available))
@@ -117,9 +120,9 @@ def test_contracts_are_read_without_a_page():
 
 
 def test_attaching_outside_a_page_says_so(registry):
-    with pytest.raises((RuntimeError, ImportError)):
+    with pytest.raises(RuntimeError, match="no page that has loaded"):
         dom.attach(registry, Table)
-    dom.release()
+    assert dom.unattached() == []
 
 
 def test_a_class_that_is_no_dom_component_is_a_definition_error(page, registry):
@@ -147,6 +150,7 @@ def test_mounts_made_before_python_is_up_are_attached_in_order(page, registry):
     class Recorder(DomComponent):
         def __init__(self) -> None:
             order.append(self.dom.instance)
+            assert self.dom.state()["loaded"]
 
     page.early = [(1, "devices.table", "b", "{}"), (2, "devices.table", "a", "{}"), (3, "other.thing", "main", "{}")]
     attached = Dom(page.connect)
