@@ -116,7 +116,8 @@ class WebMCPAdapter:
                 raise
             self._unsubscribe = [
                 self._registry.subscribe(self._on_event, kinds=["surface-changed"]),
-                self._registry.on_dispose(self._withdraw),
+                # The registry itself settles what is running then.
+                self._registry.on_dispose(partial(self._withdraw, cancel=False)),
             ]
 
     async def stop(self) -> None:
@@ -124,14 +125,14 @@ class WebMCPAdapter:
         async with self._lock:
             self._withdraw()
 
-    def _withdraw(self) -> None:
+    def _withdraw(self, *, cancel: bool = True) -> None:
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         self._unsubscribe = []
         self._shown.clear()
         context, self._context = self._context, None
         if context is not None:
-            context.close()
+            context.close(cancel=cancel)
 
     # Showing.
 

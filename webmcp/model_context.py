@@ -113,15 +113,19 @@ class ModelContext:
         if self._handles.pop(handle.id, None) is not None:
             self._end.remove(handle.id)
 
-    def close(self) -> None:
-        """Take every tool back and cancel what is running; all of it is still answered. Repeatable."""
+    def close(self, *, cancel: bool = True) -> None:
+        """Take every tool back and cancel what is running; all of it is still answered. Repeatable.
+
+        Without ``cancel`` running calls are left to whoever ends them, such as a registry that is being disposed.
+        """
         if self._closed:
             return
         self._closed = True
         for handle in tuple(self._handles.values()):
             self.remove(handle)
-        for _, cancel in tuple(self._waiting.values()):
-            cancel.cancel("stopped")
+        if cancel:
+            for _, signal in tuple(self._waiting.values()):
+                signal.cancel("stopped")
         self._release_if_idle()
 
     def run(self, tool: int, text: str) -> str | int:
