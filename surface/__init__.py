@@ -10,6 +10,18 @@ from surface.contract.concurrency import Concurrency
 from surface.contract.schema import Schema
 from surface.errors import PreconditionFailed, RegistryDisposed, SurfaceDefinitionError, SurfaceError
 from surface.facade import Registry
+from surface.governance.audit import AuditLog, AuditRecord
+from surface.governance.builtin import (
+    audit,
+    authenticated,
+    environment,
+    has_permission,
+    rate_limit,
+    require_confirmation,
+    tenant_boundary,
+)
+from surface.governance.confirmation import Confirmation
+from surface.governance.policy import Decision, InvokeContext, Policy, PolicyContext, disable, expose, hide
 from surface.ids import CapabilityId, parse_id
 from surface.limits import Limits
 from surface.projection.presentation import Presentation, Replacement, Selection
@@ -28,15 +40,22 @@ from surface.values import (
 
 __all__ = [
     "ActionContext",
+    "AuditLog",
+    "AuditRecord",
     "Budget",
     "CancelSignal",
     "CapabilityId",
     "Component",
     "Concurrency",
+    "Confirmation",
     "Consumer",
+    "Decision",
     "InvocationError",
     "InvocationResult",
+    "InvokeContext",
     "Limits",
+    "Policy",
+    "PolicyContext",
     "PreconditionFailed",
     "Presentation",
     "ProjectedTool",
@@ -53,10 +72,20 @@ __all__ = [
     "SurfaceError",
     "Toolset",
     "action",
+    "audit",
+    "authenticated",
     "component",
     "decode_wire_name",
+    "disable",
     "encode_wire_name",
+    "environment",
+    "expose",
+    "has_permission",
+    "hide",
     "observation",
     "parse_id",
     "project",
+    "rate_limit",
+    "require_confirmation",
+    "tenant_boundary",
 ]

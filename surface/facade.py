@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surface.clock import Clock, SystemClock
+from surface.clock import Clock, SystemClock, iso
 from surface.contract.component import Component, contract_of
 from surface.errors import RegistryDisposed, SurfaceDefinitionError
+from surface.governance.audit import AuditLog, Auditor, Sink
+from surface.governance.confirmation import Confirmation, Confirmations
+from surface.governance.policy import Policy, check_policies
 from surface.ids import DEFAULT_INSTANCE, new_surface_id
 from surface.invocation.admission import Admission
 from surface.invocation.call import Core, Request
 from surface.invocation.identity import Identities
 from surface.invocation.pipeline import invoke
 from surface.limits import Limits
-from surface.registry.events import ComponentRejected, EventHub, Listener
+from surface.registry.discovery import Viewer
+from surface.registry.events import ComponentRejected, ConfirmationRequested, ConfirmationResolved, EventHub, Listener
 from surface.registry.registration import Registration
 from surface.registry.snapshot import Budget, Snapshot
 from surface.registry.store import Store
@@ -53,6 +57,8 @@ class Registry:
         *,
         environment: str = "production",
         context: Callable[[], Mapping[str, Any]] | None = None,
+        policies: Iterable[Policy] = (),
+        audit: Sink | None = None,
         on_register: Callable[[Candidate], object] | None = None,
         on_duplicate_instance: str = "reject",
         route: Callable[[], str | None] | None = None,
@@ -70,7 +76,21 @@ class Registry:
         self._replaces = on_duplicate_instance == "replace"
         self._route = route
         self._events = EventHub()
-        self._store = Store(new_surface_id(), self._events, self.clock, self.limits)
+        self._context = context
+        self.audit = AuditLog()
+        auditor = Auditor(
+            (self.audit,) if audit is None else (self.audit, audit), self.clock, self.limits.max_audit_payload_bytes
+        )
+        self._store = Store(
+            new_surface_id(),
+            self._events,
+            self.clock,
+            self.limits,
+            check_policies(policies, "registry"),
+            auditor,
+        )
+        self.confirmations = Confirmations(self.clock, self.limits, auditor, self._tell_confirmation)
+        self._store.withdraw = self.confirmations.withdraw
         self._identities = Identities(self.clock, self.limits)
         self._core = Core(
             self._store,
@@ -79,7 +99,8 @@ class Registry:
             self.limits,
             self._identities,
             Admission(self.limits),
-            context or dict,
+            self.confirmations,
+            self._viewer,
         )
         self._on_dispose: list[Callable[[], None]] = []
         self._disposed = False
@@ -112,6 +133,7 @@ class Registry:
         origin: str = "first-party",
         priority: int = 0,
         enabled: bool = True,
+        policies: Iterable[Policy] = (),
     ) -> Registration:
         """Put a component instance (or a `Component` of plain functions) on the surface.
 
@@ -130,7 +152,8 @@ class Registry:
         }
         options = checked_options(options, contract.type)
         capabilities = checked_capabilities(contract, self.limits)
-        newcomer = Registration(self._store, contract, capabilities, component, **options)
+        more = check_policies(policies, contract.type)
+        newcomer = Registration(self._store, contract, capabilities, component, policies=more, **options)
         if not self._welcome(Candidate(contract, instance_id, origin, component)):
             return self._rejected(newcomer, "guard")
         incumbent = self._store.by_key.get(newcomer.key)
@@ -151,7 +174,9 @@ class Registry:
     ) -> Snapshot:
         """Capture what ``consumer`` may see now; ``scope`` lists type prefixes, empty for all (SNAP-3)."""
         self._check_alive()
-        return self._store.snapshot(consumer, scope, Budget.of(budget), include_unavailable, self._current_route())
+        return self._store.snapshot(
+            self._viewer(consumer), scope, Budget.of(budget), include_unavailable, self._current_route()
+        )
 
     async def invoke(
         self,
@@ -216,8 +241,29 @@ class Registry:
                 logger.exception("An on_dispose callback failed")
         self._disposed = True
         self._store.clear()
+        self.confirmations.expire_all()
         self._identities.clear()
         self._events.close()
+
+    def _tell_confirmation(self, confirmation: Confirmation, outcome: str, reason: str | None) -> None:
+        id = confirmation.confirmation_id
+        if outcome == "requested":
+            self._events.emit(ConfirmationRequested(id, confirmation.capability_id, iso(confirmation.expires_at)))
+        else:
+            self._events.emit(ConfirmationResolved(id, outcome, reason))
+
+    def _viewer(self, consumer: Consumer) -> Viewer:
+        return Viewer(consumer, self.environment, self._host, self.clock.now)
+
+    def _host(self) -> Mapping[str, Any]:
+        """The host context; a provider that raises gives an empty one (PIPE-4)."""
+        if self._context is None:
+            return {}
+        try:
+            return self._context()
+        except Exception:
+            logger.exception("The registry's context provider failed")
+            return {}
 
     def _check_alive(self) -> None:
         if self._disposed:
@@ -234,6 +280,8 @@ class Registry:
 
     def _rejected(self, newcomer: Registration, reason: str) -> Registration:
         self._events.emit(ComponentRejected(newcomer.contract.type, newcomer.instance_id, reason))
+        fields = {"componentType": newcomer.contract.type, "instanceId": newcomer.instance_id, "reason": reason}
+        self._store.audit.write("registration-rejected", fields)
         logger.warning("%s#%s was turned away: %s", newcomer.contract.type, newcomer.instance_id, reason)
         return newcomer
 

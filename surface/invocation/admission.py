@@ -131,13 +131,14 @@ def queue_full() -> Refused:
 
 async def admit(call: Call) -> None:
     """Phase 8: come back with a slot, having waited for it at most ``queue_timeout`` seconds."""
-    call.phase = "queued"
     core = call.core
+    call.phase = "queued"
+    call.queued_at = core.clock.now()
     if core.admission.enter(call):
         return
     timer = core.clock.call_later(core.limits.queue_timeout, lambda: call.fail(queue_full(), "queue-timeout"))
     try:
-        await call.suspended()
+        await call.until(lambda: call.release is not None)
     finally:
         timer.cancel()
         core.admission.leave_queue(call)

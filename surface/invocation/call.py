@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.invocation.failures import Refused, Settled
+from surface.invocation.records import record_late, record_policy_error, record_settled
 from surface.registry.availability import availability_of
 from surface.registry.events import InvocationSettled, InvocationStarted
-from surface.values import CancelSignal, Consumer, InvocationError, InvocationResult, Progress
+from surface.values import CancelSignal, ConfirmationEvidence, Consumer, InvocationError, InvocationResult, Progress
 
 if TYPE_CHECKING:
     from surface.clock import Clock
     from surface.contract.capability import Capability
+    from surface.governance.confirmation import Confirmations
+    from surface.governance.policy import Escalation
     from surface.invocation.admission import Admission
     from surface.invocation.identity import Identities
     from surface.invocation.start import Started
     from surface.limits import Limits
+    from surface.registry.discovery import Viewer
     from surface.registry.events import EventHub
     from surface.registry.registration import Registration
     from surface.registry.store import Store
@@ -39,7 +42,8 @@ class Core:
     limits: Limits
     identities: Identities
     admission: Admission
-    host: Callable[[], Mapping[str, Any]]
+    confirmations: Confirmations
+    viewer: Callable[[Consumer], Viewer]
 
 
 class Request(NamedTuple):
@@ -60,7 +64,7 @@ class Request(NamedTuple):
 class Call:
     """A call in flight. ``phase`` is what errors name it: resolve, policy, queued or mid-flight (PIPE-9).
 
-    The first settlement stands (CONC-8). A phase that waits does so in `suspended`, from which `wake` or a
+    The first settlement stands (CONC-8). A phase that waits does so in `until`, from which `wake` or a
     settlement brings it back.
     """
 
@@ -69,7 +73,7 @@ class Call:
     phase = "resolve"
     registration: Registration = None  # type: ignore[assignment]  # set by resolution
     capability: Capability = None  # type: ignore[assignment]  # set by resolution
-    host: Mapping[str, Any] = MappingProxyType({})
+    accepted: Any = None  # the input that passed its schema
     arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
     progress: Progress | None = None
     signal: CancelSignal | None = None
@@ -80,7 +84,14 @@ class Call:
     _begun = False
     _forget_cancel: Callable[[], None] | None = None
     _followers: list[asyncio.Future[InvocationResult]] | None = None
-    _waiter: asyncio.Future[None] | None = None
+    _waiters: tuple[asyncio.Future[None], ...] = ()
+    short_circuit: str | None = None
+    binding: str | None = None  # what evidence must be bound to; None where no approval is needed
+    escalations: tuple[Escalation, ...] = ()
+    has_evidence = False
+    confirmation: ConfirmationEvidence | None = None
+    queued_at: float | None = None
+    dispatched_at: float | None = None
 
     def __init__(self, core: Core, request: Request, consumer: Consumer, invocation_id: str) -> None:
         self.core = core
@@ -90,23 +101,31 @@ class Call:
         self.invocation_id = invocation_id
         self.started_at = core.clock.now()
         self.began_version = core.store.version
+        self.viewer = core.viewer(consumer)
+        self.disabled: dict[str, str | None] = {}
+        self.layers: list[Callable[[], None]] = []
 
     # What a waiting phase does.
 
-    async def suspended(self) -> None:
-        """Wait until `wake`; raises `Settled` if the call was settled meanwhile."""
-        self._waiter = asyncio.get_running_loop().create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+    async def until(self, ready: Callable[[], bool]) -> None:
+        """Wait until `ready`, looking again at every `wake`; raises `Settled` if the call was settled meanwhile."""
+        while not ready():
+            if self.result is not None:
+                raise Settled
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters = (*self._waiters, waiter)
+            try:
+                await waiter
+            finally:
+                self._waiters = tuple(one for one in self._waiters if one is not waiter)
         if self.result is not None:
             raise Settled
 
     def wake(self, _: object = None) -> None:
-        """Bring a waiting phase back."""
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        """Let every phase that waits look again."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     async def followed(self) -> InvocationResult:
         """Wait for the result of a call that is in flight for somebody else (a join, IDENT-3)."""
@@ -173,6 +192,8 @@ class Call:
                     self.invocation_id, self.capability_id, self.result.status, error.code if error else None, duration
                 )
             )
+        record_settled(self)
+        self.wake()
         return self.result
 
     def fail(self, refused: Refused, reason: str) -> None:
@@ -181,7 +202,8 @@ class Call:
             return
         self.settle(error=refused.error)
         self.stop_handler(reason)
-        self.wake()
+        for end in self.layers:
+            end()
 
     def stop_handler(self, reason: str) -> None:
         """Tell a running handler to end; it keeps its slot until it has, or until the grace is over (CONC-4)."""
@@ -191,14 +213,26 @@ class Call:
         if task is None or task.done():
             return
         task.cancel()
-        grace = self.core.clock.call_later(self.core.limits.handler_grace, self.free_slot)
+        grace = self.core.clock.call_later(self.core.limits.handler_grace, self._abandon)
         task.add_done_callback(lambda _: grace.cancel())
+
+    def _abandon(self) -> None:
+        self.free_slot()
+        record_late(self, "handler-abandoned")
 
     def free_slot(self, _: object = None) -> None:
         """Give back the slot, once."""
         release, self.release = self.release, None
         if release is not None:
             release()
+
+    def effective_input(self) -> Any:
+        """The JSON input after published defaults: what is shown, digested and audited (INPUT-3a)."""
+        return None if self.accepted is None else self.capability.input.with_defaults(self.accepted)
+
+    def policy_error(self, policy: str) -> None:
+        """A policy failed after the call was settled; that changes nothing and is told (POLICY-5)."""
+        record_policy_error(self, policy)
 
     def progress_details(self) -> dict[str, Any]:
         """``phase``, and the progress that a handler reported, for the details of an interruption (PIPE-11)."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def context_of(call: Call) -> ReadContext:
     """A `ReadContext` for an observation, an `ActionContext` for an action."""
     if call.capability.kind == "observation":
-        return ReadContext(call.capability_id, call.registration.id, call.consumer, call.host)
+        return ReadContext(call.capability_id, call.registration.id, call.consumer, call.viewer.host)
     if call.signal is None:
         call.signal = CancelSignal()
 
@@ -24,9 +24,9 @@ def context_of(call: Call) -> ReadContext:
         call.capability_id,
         call.registration.id,
         call.consumer,
-        call.host,
+        call.viewer.host,
         call.invocation_id,
         call.signal,
-        None,
+        call.confirmation,
         report,
     )

@@ -18,4 +18,5 @@ def take_input(call: Call) -> None:
     parsed = call.capability.input.parse(value)
     if parsed.issues:
         raise Refused("INVALID_INPUT", {"issues": [issue.to_wire() for issue in parsed.issues]})
+    call.accepted = value
     call.arguments = call.capability.signature.bind(parsed.value)

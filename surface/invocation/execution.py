@@ -14,9 +14,11 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from surface.contract.effects import EFFECTS
+from surface.invocation.approval import spend_evidence
 from surface.invocation.contexts import context_of
 from surface.invocation.failures import Refused, Settled, from_handler
-from surface.invocation.resolution import check_available
+from surface.invocation.records import record_late
+from surface.invocation.resolution import check_still_available
 from surface.invocation.start import start
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ def _dispatch(call: Call) -> None:
     cancel = call.request.cancel
     if cancel is not None and cancel.cancelled:
         raise Refused("CANCELLED", {"phase": call.phase})
-    check_available(call)
+    check_still_available(call)
+    spend_evidence(call)
     call.phase = "mid-flight"
+    call.dispatched_at = call.core.clock.now()
 
 
 def _call_handler(call: Call) -> Any:
@@ -79,13 +83,12 @@ async def _finished(call: Call, awaitable: Awaitable[Any]) -> Started[Any]:
     deadline = clock.now() + timeout
     task = call.task = start(awaitable if isinstance(awaitable, CoroutineType) else _as_coroutine(awaitable))
     if not task.done():
-        task.add_done_callback(_consume)
-        task.add_done_callback(call.free_slot)
+        task.add_done_callback(partial(_ended, call))
         if call.result is None:
             task.add_done_callback(call.wake)
             timer = clock.call_later(max(0.0, deadline - clock.now()), lambda: _timed_out(call, timeout))
             try:
-                await call.suspended()
+                await call.until(task.done)
             finally:
                 timer.cancel()
         else:
@@ -112,6 +115,14 @@ def _timed_out(call: Call, timeout: float) -> None:
     retry = "yes" if call.capability.idempotent else "no"
     message = f"The capability did not finish within {timeout:g} seconds."
     call.fail(Refused("TIMEOUT", details, message=message, retry=retry), "timeout")
+
+
+def _ended(call: Call, task: Any) -> None:
+    """A handler that had to wait has ended: its slot is free, and an outcome after the settlement is told (CONC-8)."""
+    call.free_slot()
+    if call.result is not None:
+        record_late(call, "late-settlement")
+        _consume(task)
 
 
 def _consume(task: Any) -> None:

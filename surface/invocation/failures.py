@@ -26,6 +26,13 @@ _HANDLER_CODES: Mapping[str, Mapping[str, Any]] = {
     "EXECUTION_FAILED": {"reason": "handler-error"},
 }
 
+_POLICY_CODES: Mapping[str, Mapping[str, Any]] = {
+    **_HANDLER_CODES,
+    "CANCELLED": {"phase": "policy"},
+    "EXECUTION_FAILED": {"reason": "policy-error"},
+    "CAPABILITY_NOT_FOUND": {},
+}
+
 
 class Refused(Exception):
     """The first failing phase answers: raised by a phase, turned into the result by the pipeline."""
@@ -59,15 +66,31 @@ def from_handler(error: BaseException, capability_id: str) -> Refused:
     EXECUTION_FAILED{handler-error}.
     """
     if isinstance(error, SurfaceError):
-        refused = _allowed(error)
+        refused = _allowed(error, _HANDLER_CODES)
         if refused is not None:
             return refused
     logger.error("%s failed in its handler", capability_id, exc_info=error)
     return handler_error()
 
 
-def _allowed(error: SurfaceError) -> Refused | None:
-    filled = _HANDLER_CODES.get(error.code)
+def from_policy(error: BaseException, policy: str) -> Refused:
+    """What an agent hears of an exception that a policy raised before it went on (POLICY-7)."""
+    if isinstance(error, SurfaceError):
+        refused = _allowed(error, _POLICY_CODES)
+        if refused is not None:
+            return refused
+    logger.error("The policy %s failed", policy, exc_info=error)
+    return Refused("EXECUTION_FAILED", {"reason": "policy-error"})
+
+
+def policy_error(policy: str, problem: str) -> Refused:
+    """The refusal for a policy that is not what a policy must be."""
+    logger.error("The policy %s failed: %s", policy, problem)
+    return Refused("EXECUTION_FAILED", {"reason": "policy-error"})
+
+
+def _allowed(error: SurfaceError, codes: Mapping[str, Mapping[str, Any]]) -> Refused | None:
+    filled = codes.get(error.code)
     if filled is None or not isinstance(error.message, str) or len(error.message) > MAX_MESSAGE:
         return None
     if json_problem(error.details) or json_problem(error.message):

@@ -10,6 +10,7 @@ import asyncio
 from inspect import isawaitable
 
 from surface.invocation.admission import admit
+from surface.invocation.approval import ask_approval, weigh_evidence
 from surface.invocation.call import Call, Core, Request
 from surface.invocation.effective_input import take_input
 from surface.invocation.execution import execute
@@ -17,6 +18,7 @@ from surface.invocation.failures import Refused, Settled
 from surface.invocation.identity import identify, new_call
 from surface.invocation.onion import apply_policies, authorize
 from surface.invocation.precondition import check_precondition
+from surface.invocation.records import record_started
 from surface.invocation.resolution import check_available, resolve
 from surface.invocation.settlement import settle_output
 from surface.values import InvocationResult
@@ -32,6 +34,7 @@ async def invoke(core: Core, request: Request) -> InvocationResult:
             return await earlier if isawaitable(earlier) else earlier
         call.begin()
         resolve(call)  # 2
+        record_started(call)
         check_available(call)  # 3
         await authorize(call, _authorized)  # 4
     except Refused as refused:
@@ -54,7 +57,9 @@ async def _authorized(call: Call) -> None:
 
 
 async def _permitted(call: Call) -> None:
+    weigh_evidence(call)  # still 6
     check_precondition(call)  # 7
+    ask_approval(call)
     await admit(call)  # 8
     output = await execute(call)  # 9
     settle_output(call, output)  # 10

@@ -5,9 +5,7 @@ Source: core rules §6 (VER-2 to VER-5), §5.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surface.ids import parse_id
 from surface.invocation.failures import Refused
@@ -17,16 +15,14 @@ if TYPE_CHECKING:
     from surface.invocation.call import Call
     from surface.registry.registration import Registration
 
-logger = logging.getLogger("surface")
-_NOTHING_HIDDEN: frozenset[str] = frozenset()
-
 
 def resolve(call: Call) -> None:
-    """Phase 2: find the one registration that this call is for (VER-2), and enter it into that registration's calls."""
-    call.host = _host(call)
-    candidates = _candidates(call)
-    for candidate in candidates:
-        candidate.saw(call.consumer.key, _NOTHING_HIDDEN, call.core.limits.max_exposure_keys)
+    """Phase 2: find the one registration that this call is for (VER-2), and enter it into that registration's calls.
+
+    Discovery comes first: what a policy hides from this consumer is no candidate (PIPE-3).
+    """
+    call.viewer.host  # noqa: B018  # computed here, whether a policy or the handler will ask or not (PIPE-4)
+    candidates = [one for one in _candidates(call) if _visible(call, one)]
     if not candidates:
         raise _gone(call)
     chosen = candidates[0]
@@ -37,6 +33,17 @@ def resolve(call: Call) -> None:
     call.registration = chosen
     call.capability = chosen.capabilities[call.capability_id]
     chosen.calls.add(call)
+
+
+def _visible(call: Call, registration: Registration) -> bool:
+    """What discovery says of one candidate; its answer is remembered (VER-5), a *disable* for phase 3."""
+    visible = True
+    if registration.has_discovery:
+        decision = call.viewer.decide(registration, registration.capabilities[call.capability_id])
+        call.disabled[registration.id] = decision.reason if decision.outcome == "disable" else None
+        visible = decision.outcome != "hide"
+    registration.saw_one(call.consumer.key, call.capability_id, visible, call.core.limits.max_exposure_keys)
+    return visible
 
 
 def _candidates(call: Call) -> list[Registration]:
@@ -53,19 +60,18 @@ def _candidates(call: Call) -> list[Registration]:
 
 
 def check_available(call: Call) -> None:
-    """Phase 3, and again at dispatch: AVAIL-1."""
+    """Phase 3: a policy's *disable* first, then AVAIL-1."""
+    reason = call.disabled.get(call.registration.id)
+    if reason is not None:
+        raise Refused("CAPABILITY_NOT_AVAILABLE", {"reason": reason})
+    check_still_available(call)
+
+
+def check_still_available(call: Call) -> None:
+    """AVAIL-1 alone, as at dispatch (AVAIL-4)."""
     state = availability_of(call.registration, call.capability)
     if not state.available:
         raise Refused("CAPABILITY_NOT_AVAILABLE", {"reason": state.reason})
-
-
-def _host(call: Call) -> Mapping[str, Any]:
-    """The host context, once per invocation; a provider that raises gives an empty one (PIPE-4)."""
-    try:
-        return call.core.host()
-    except Exception:
-        logger.exception("The registry's context provider failed")
-        return {}
 
 
 def _gone(call: Call) -> Refused:

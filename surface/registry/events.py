@@ -104,6 +104,26 @@ class InvocationSettled(Event):
     duration_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class ConfirmationRequested(Event):
+    """A person is asked; ``expires_at`` as ISO text."""
+
+    kind: ClassVar[str] = "confirmation-requested"
+    confirmation_id: str
+    capability_id: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationResolved(Event):
+    """``outcome`` is approved, denied or expired; ``reason`` is component-unmounted where that is why."""
+
+    kind: ClassVar[str] = "confirmation-resolved"
+    confirmation_id: str
+    outcome: str
+    reason: str | None
+
+
 Listener = Callable[[Event], object]
 _EVERY_KIND: frozenset[str] = frozenset()
 

@@ -5,12 +5,13 @@ Source: core rules §4 (LIFE-6) and §5 (AVAIL-3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from surface.contract.capability import Capability
 from surface.contract.component import Component
 from surface.errors import SurfaceDefinitionError
+from surface.governance.policy import Chain, Meta, Policy, chain_of
 from surface.ids import new_registration_id
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 
 Override = tuple[bool, str | None]
 ConsumerKey = tuple[str, str]
+
+
+class Exposure(NamedTuple):
+    """Which capability ids discovery showed to a consumer, and which it hid; of the others nothing is known."""
+
+    visible: frozenset[str]
+    hidden: frozenset[str]
+
+
+NOTHING_SEEN = Exposure(frozenset(), frozenset())
 
 
 class InFlight(Protocol):
@@ -52,6 +63,7 @@ class Registration:
         component: object,
         *,
         instance_id: str,
+        policies: Sequence[Policy] = (),
         parent: tuple[str, str] | None = None,
         internal: Any = None,
         origin: str = "first-party",
@@ -69,11 +81,17 @@ class Registration:
         self.priority = priority
         self.enabled = enabled
         self.capabilities = capabilities  # by capability id, in order of declaration; frozen at registration
+        registry_wide, own = store.policies, (*contract.policies, *policies)
+        self.chains: Mapping[str, Chain] = {
+            id: chain_of(registry_wide, own, capability.policies) for id, capability in capabilities.items()
+        }
+        self.has_discovery = any(chain.discovery for chain in self.chains.values())
         self.overrides: dict[str, Override] = {}
         self.calls: set[InFlight] = set()
         self.has_live_functions = any(capability.when for capability in capabilities.values())
         self.descriptor: ComponentDescriptor | None = None
-        self._exposures: dict[ConsumerKey, frozenset[str]] = {}
+        self.fully_visible = Exposure(frozenset(capabilities), frozenset())
+        self._exposures: dict[ConsumerKey, Exposure] = {}
         self._store = store
 
     def __repr__(self) -> str:
@@ -131,16 +149,33 @@ class Registration:
     def __exit__(self, *exc: object) -> None:
         self.unregister()
 
-    def saw(self, consumer: ConsumerKey, hidden: frozenset[str], limit: int) -> None:
-        """Keep which capabilities were hidden from ``consumer`` when it last looked (VER-5)."""
-        if self._exposures.get(consumer) != hidden:
+    def saw(self, consumer: ConsumerKey, exposure: Exposure, limit: int) -> None:
+        """Keep what discovery last told ``consumer`` (VER-5), of at most ``limit`` consumers."""
+        if self._exposures.get(consumer) != exposure:
             if consumer not in self._exposures and len(self._exposures) >= limit:
                 del self._exposures[next(iter(self._exposures))]
-            self._exposures[consumer] = hidden
+            self._exposures[consumer] = exposure
 
-    def exposures(self) -> Mapping[ConsumerKey, frozenset[str]]:
-        """The latest discovery outcomes by consumer: the ids that were hidden."""
+    def saw_one(self, consumer: ConsumerKey, capability_id: str, visible: bool, limit: int) -> None:
+        """Keep what discovery last told ``consumer`` of one capability."""
+        before = self._exposures.get(consumer, NOTHING_SEEN)
+        if capability_id in (before.visible if visible else before.hidden):
+            return
+        one = frozenset((capability_id,))
+        after = (
+            Exposure(before.visible | one, before.hidden - one)
+            if visible
+            else Exposure(before.visible - one, before.hidden | one)
+        )
+        self.saw(consumer, after, limit)
+
+    def exposures(self) -> Mapping[ConsumerKey, Exposure]:
+        """The latest discovery outcomes by consumer."""
         return self._exposures
+
+    def meta(self, capability: Capability) -> Meta:
+        """What policies see of the contract's ``meta``."""
+        return Meta(self.contract.meta or {}, capability.meta or {})
 
     def _capability(self, key: object) -> Capability:
         if isinstance(key, str):

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from surface.canonical import freeze, json_text, thaw
 from surface.clock import iso
+from surface.contract.effects import Confirmation, highest
 from surface.errors import SurfaceDefinitionError
 from surface.registry.availability import AVAILABLE, Availability, availability_of
 
 if TYPE_CHECKING:
     from surface.contract.capability import Capability
+    from surface.governance.policy import Chain, Decision
     from surface.registry.registration import Registration
     from surface.values import Consumer
 
@@ -167,7 +169,7 @@ class Budget:
         return budget
 
 
-def describe_capability(capability: Capability) -> CapabilityDescriptor:
+def describe_capability(capability: Capability, chain: Chain) -> CapabilityDescriptor:
     """The parts of a descriptor that hold for the registration's whole life."""
     is_action = capability.kind == "action"
     return CapabilityDescriptor(
@@ -181,7 +183,7 @@ def describe_capability(capability: Capability) -> CapabilityDescriptor:
         effect=capability.effect,
         idempotent=capability.idempotent,
         reversible=capability.reversible,
-        confirmation=capability.confirmation,
+        confirmation=_confirmation(capability, chain),
         untrusted_content=capability.untrusted_content,
         meta=freeze(capability.meta),
     )
@@ -202,7 +204,10 @@ def describe_component(registration: Registration) -> ComponentDescriptor:
         contract.tags,
         registration.parent,
         freeze(contract.meta),
-        tuple(describe_capability(capability) for capability in registration.capabilities.values()),
+        tuple(
+            describe_capability(capability, registration.chains[capability.id])
+            for capability in registration.capabilities.values()
+        ),
     )
     now = [availability_of(registration, capability) for capability in registration.capabilities.values()]
     items = tuple(_available(item, state) for item, state in zip(static.capabilities, now, strict=True))
@@ -210,6 +215,21 @@ def describe_component(registration: Registration) -> ComponentDescriptor:
         static = replace(static, capabilities=items)
     registration.descriptor = static
     return static
+
+
+def seen_by(component: ComponentDescriptor, decisions: Mapping[str, Decision]) -> ComponentDescriptor | None:
+    """The component as discovery lets a consumer see it: without what is hidden, with a policy's reason before any
+    other (AVAIL-4); None where everything it has is hidden (SNAP-5)."""
+    shown = []
+    for item in component.capabilities:
+        outcome, reason = decisions[item.capability_id]
+        if outcome == "disable":
+            shown.append(replace(item, available=False, unavailable_reason=reason))
+        elif outcome == "expose":
+            shown.append(item)
+    if not shown and component.capabilities:
+        return None
+    return replace(component, capabilities=tuple(shown))
 
 
 def only_available(component: ComponentDescriptor) -> ComponentDescriptor:
@@ -241,6 +261,12 @@ def within_budget(
             used -= sizes[index] + (1 if kept else 0)
     dropped = len(components) - len(kept)
     return tuple(kept.values()), Truncated(dropped) if dropped else None
+
+
+def _confirmation(capability: Capability, chain: Chain) -> Confirmation:
+    """What a descriptor says (SNAP-8): an escalation that always applies requires, a conditional one may."""
+    levels: list[Confirmation] = ["optional" if one.conditional else "required" for one in chain.escalations]
+    return highest(capability.confirmation, *levels)
 
 
 def _available(item: CapabilityDescriptor, state: Availability) -> CapabilityDescriptor:

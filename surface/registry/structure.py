@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surface.canonical import json_text
 from surface.errors import SurfaceDefinitionError
+from surface.governance.policy import check_policies
 from surface.ids import CONFIRMATION_PROPERTY, check_component_type, check_instance_id
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ def checked_capabilities(contract: Component, limits: Limits) -> Mapping[str, Ca
         return known
     _check_size(contract.description, limits.max_component_description, contract.type)
     _check_meta(contract.meta, limits, contract.type)
+    check_policies(contract.policies, contract.type)
     for capability in contract.capabilities:
         path = f"{contract.type}.{capability.name}"
         _check_size(capability.description, limits.max_capability_description, path)
         _check_meta(capability.meta, limits, path)
+        check_policies(capability.policies, path)
         if capability.kind == "action":
             capability.input.check(
                 direction="input",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from surface.clock import Clock
     from surface.limits import Limits
-    from surface.registry.registration import ConsumerKey, Registration
+    from surface.registry.registration import ConsumerKey, Exposure, Registration
 
 
 class Tombstone(NamedTuple):
@@ -19,16 +19,17 @@ class Tombstone(NamedTuple):
     component_type: str
     instance_id: str
     capability_ids: frozenset[str]
-    exposures: Mapping[ConsumerKey, frozenset[str]]
+    exposures: Mapping[ConsumerKey, Exposure]
     ended_at: float
 
     def admits(self, capability_id: str, consumer: ConsumerKey, registration_id: str | None) -> bool:
         """True if ``consumer`` may learn that the capability was here: it saw it, or, where nothing is recorded,
         it presents the registration's id. A recorded *hidden* wins (VER-5)."""
-        hidden = self.exposures.get(consumer)
-        if hidden is None:
-            return registration_id == self.registration_id
-        return capability_id not in hidden
+        seen = self.exposures.get(consumer)
+        if seen is not None and capability_id in seen.visible:
+            return True
+        known_hidden = seen is not None and capability_id in seen.hidden
+        return not known_hidden and registration_id == self.registration_id
 
 
 class Graveyard:
