@@ -14,14 +14,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from surface.canonical import NotJSON, canonical_json
 from surface.errors import CATALOGUE, RegistryDisposed, SurfaceDefinitionError
 from surface.ids import CONFIRMATION_PROPERTY
 from surface.projection.presentation import Presentation
 from surface.projection.projector import ProjectedTool, Projection, project
-from surface.values import Consumer, InvocationError
+from surface.values import Consumer, InvocationError, InvocationResult
 from webmcp.browser import find_model_context
 from webmcp.catalog import Expose, curated, difference, dropped_by_budget, without_names
 from webmcp.envelope import envelope_text, error_text, output_text
+from webmcp.retries import Retries
 from webmcp.unavailable import UNAVAILABLE, unavailable_output
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ class WebMCPAdapter:
         self._version = ""
         self._unavailable: dict[str, Any] = {}
         self._told: set[object] = set()
+        self._retries = Retries(registry.confirmations.state)
 
     @property
     def started(self) -> bool:
@@ -217,23 +220,32 @@ class WebMCPAdapter:
             value = json.loads(text)
         except (ValueError, RecursionError):
             return error_text(_invalid("is no JSON"))
-        confirmation_id = None
-        if isinstance(value, dict) and CONFIRMATION_PROPERTY in tool.input_schema.get("properties", ()):
-            confirmation_id = value.pop(CONFIRMATION_PROPERTY, None)
-        try:
-            result = await self._registry.invoke(
+
+        async def invoke(invocation_id: str | None, confirmation_id: str | None) -> InvocationResult:
+            return await self._registry.invoke(
                 tool.capability_id,
                 value,
                 consumer=self.consumer,
                 instance_id=tool.instance_id,
                 registration_id=tool.registration_id,
                 surface_version=self._version,
+                invocation_id=invocation_id,
                 confirmation_id=confirmation_id,
                 cancel=cancel,
             )
+
+        try:
+            if CONFIRMATION_PROPERTY not in tool.input_schema["properties"]:
+                return envelope_text(await invoke(None, None))
+            id = value.pop(CONFIRMATION_PROPERTY, None) if isinstance(value, dict) else None
+            if not isinstance(id, str | None):
+                return error_text(_invalid("must be text", CONFIRMATION_PROPERTY))
+            key = (tool.registration_id, tool.capability_id, canonical_json(value))
+            return envelope_text(await self._retries.through(key, id, invoke))
+        except NotJSON as problem:
+            return error_text(_invalid(f"is no JSON value: {problem}"))
         except RegistryDisposed:
             return error_text(InvocationError("CANCELLED", CATALOGUE["CANCELLED"].message, "no"))
-        return envelope_text(result)
 
     async def _tell_unavailable(self, text: str, cancel: CancelSignal) -> str:
         try:
@@ -253,6 +265,6 @@ async def expose(registry: Registry, **options: Any) -> WebMCPAdapter:
     return adapter
 
 
-def _invalid(message: str) -> InvocationError:
+def _invalid(message: str, path: str = "") -> InvocationError:
     row = CATALOGUE["INVALID_INPUT"]
-    return InvocationError("INVALID_INPUT", row.message, row.retry, {"issues": [{"path": "", "message": message}]})
+    return InvocationError("INVALID_INPUT", row.message, row.retry, {"issues": [{"path": path, "message": message}]})

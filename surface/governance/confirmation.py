@@ -145,6 +145,11 @@ class Confirmations:
             self._close(record, "denied", None, actor=actor, audit_reason=reason)
         return True
 
+    def state(self, id: str) -> str:
+        """What became of a request: pending, approved, denied, expired or consumed; an unknown one has expired."""
+        record = self._open.get(id) or self._resolved.get(id)
+        return record.state if record is not None else "expired"
+
     async def wait(self, id: str) -> str:
         """Wait until a request is approved, denied or expired, and say which; an unknown one has expired."""
         record = self._open.get(id) or self._resolved.get(id)
