@@ -5,6 +5,7 @@ Source: core rules §19.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from surface.canonical import thaw
 from surface.errors import CATALOGUE, RegistryDisposed, SurfaceDefinitionError
+from surface.ids import CONFIRMATION_PROPERTY
 from surface.projection.presentation import Presentation
 from surface.projection.projector import ProjectedTool, project
 from surface.values import Consumer, InvocationError, InvocationResult
@@ -89,20 +91,23 @@ class Toolset:
         registry: Registry,
         *,
         consumer: Consumer,
-        topology: str,
+        topology: str | None = None,
+        confirmations: str | None = None,
         presentation: Presentation | None = None,
+        mode: str = "direct",
         scope: Sequence[str] | None = None,
         budget: Budget | None = None,
-        mode: str = "direct",
+        wait_timeout: float | None = None,
     ) -> None:
-        if topology not in ("embedded", "remote"):
-            raise SurfaceDefinitionError("INVALID_DEFINITION", f"topology is embedded or remote, not {topology!r}")
         if budget is not None and mode == "direct":
             raise SurfaceDefinitionError("INVALID_DEFINITION", "a budget goes with mode='meta' only (TOOLSET-1)")
         self.consumer = consumer
         self.topology = topology
+        self.confirmations = _confirmation_mode(topology, confirmations, wait_timeout)
         self._registry = registry
         self._presentation = Presentation.of(presentation, scope=scope, budget=budget, mode=mode)
+        self._wait_timeout = wait_timeout
+        self._waits: set[asyncio.Future[str]] = set()
         self._disposed = False
         self._listeners: list[Callable[[], object]] = []
         self._shown: tuple[object, ...] = ()
@@ -119,7 +124,7 @@ class Toolset:
         if self._disposed or self._registry.disposed:
             return []
         snapshot = self._registry.snapshot(consumer=self.consumer, scope=self._presentation.selection.scope)
-        projection = project(snapshot, self._presentation, two_phase=self.topology == "remote")
+        projection = project(snapshot, self._presentation, two_phase=self.confirmations == "two-phase")
         self._shown = projection.tools
         return [self._tool(tool, snapshot.surface_version) for tool in projection.tools]
 
@@ -138,6 +143,8 @@ class Toolset:
         self._disposed = True
         self._listeners.clear()
         self._unsubscribe()
+        for wait in tuple(self._waits):
+            wait.cancel()
 
     def _tool(self, tool: ProjectedTool, version: str) -> Tool:
         async def run(input: Any, tool_call_id: str | None, confirmation_id: str | None) -> InvocationResult:
@@ -159,21 +166,67 @@ class Toolset:
         self, tool: ProjectedTool, version: str, input: Any, tool_call_id: str | None, confirmation_id: str | None
     ) -> InvocationResult:
         invocation_id = tool_call_id or f"tool_{secrets.token_hex(8)}"
-        if not self._disposed:
-            try:
-                return await self._registry.invoke(
-                    tool.capability_id,
-                    input,
-                    consumer=self.consumer,
-                    instance_id=tool.instance_id,
-                    registration_id=tool.registration_id,
-                    surface_version=version,
-                    invocation_id=invocation_id,
-                    confirmation_id=confirmation_id,
-                )
-            except RegistryDisposed:
-                pass
-        error = InvocationError("CANCELLED", CATALOGUE["CANCELLED"].message, "no")
+
+        async def invoke(confirmation_id: str | None) -> InvocationResult:
+            return await self._registry.invoke(
+                tool.capability_id,
+                input,
+                consumer=self.consumer,
+                instance_id=tool.instance_id,
+                registration_id=tool.registration_id,
+                surface_version=version,
+                invocation_id=invocation_id,
+                confirmation_id=confirmation_id,
+            )
+
+        if self.confirmations == "two-phase" and isinstance(input, Mapping) and CONFIRMATION_PROPERTY in input:
+            presented = input[CONFIRMATION_PROPERTY]
+            input = {key: value for key, value in input.items() if key != CONFIRMATION_PROPERTY}
+            if confirmation_id not in (None, presented):
+                return self._error(tool, invocation_id, "INVALID_INPUT", _TWO_IDS)
+            confirmation_id = presented
+        try:
+            if self._disposed:
+                raise RegistryDisposed
+            result = await invoke(confirmation_id)
+            if self.confirmations == "wait" and _asks_here(result):
+                id = ((result.error and result.error.details) or {})["confirmationId"]
+                return await invoke(id) if await self._answered(id) else result
+            return result
+        except RegistryDisposed:
+            return self._error(tool, invocation_id, "CANCELLED", None, retry="no")
+
+    async def _answered(self, confirmation_id: str) -> bool:
+        """Wait for a person, once; False where the time is over or the toolset was disposed (TOOLSET-7)."""
+        wait = asyncio.ensure_future(self._registry.confirmations.wait(confirmation_id))
+
+        def give_up() -> None:
+            wait.cancel()
+
+        timer = None
+        if self._wait_timeout is not None:
+            timer = self._registry.clock.call_later(self._wait_timeout, give_up)
+        self._waits.add(wait)
+        try:
+            await asyncio.wait({wait})
+            return not wait.cancelled()
+        finally:
+            wait.cancel()
+            self._waits.discard(wait)
+            if timer is not None:
+                timer.cancel()
+
+    def _error(
+        self,
+        tool: ProjectedTool,
+        invocation_id: str,
+        code: str,
+        details: Mapping[str, Any] | None,
+        *,
+        retry: str | None = None,
+    ) -> InvocationResult:
+        row = CATALOGUE[code]
+        error = InvocationError(code, row.message, retry or row.retry, details)
         return InvocationResult("error", invocation_id, tool.capability_id, self._registry.version, error=error)
 
     def _on_event(self, event: Event) -> None:
@@ -184,3 +237,36 @@ class Toolset:
         if before != self._shown:
             for listener in tuple(self._listeners):
                 listener()
+
+
+_TWO_IDS = {
+    "issues": [{"path": CONFIRMATION_PROPERTY, "message": "differs from the confirmation_id that came with the call"}]
+}
+
+
+def _confirmation_mode(topology: str | None, confirmations: str | None, wait_timeout: float | None) -> str:
+    """How confirmations are dealt with: what was said, else what the topology means (TOOLSET-1)."""
+    if topology not in (None, "embedded", "remote"):
+        raise SurfaceDefinitionError("INVALID_DEFINITION", f"topology is embedded or remote, not {topology!r}")
+    if confirmations not in (None, "wait", "two-phase"):
+        raise SurfaceDefinitionError("INVALID_DEFINITION", f"confirmations is wait or two-phase, not {confirmations!r}")
+    if topology is None and confirmations is None:
+        raise SurfaceDefinitionError(
+            "INVALID_DEFINITION", "say how this toolset is used: topology='embedded' or 'remote', or confirmations="
+        )
+    if wait_timeout is not None and not (type(wait_timeout) in (int, float) and wait_timeout > 0):
+        raise SurfaceDefinitionError("INVALID_DEFINITION", f"wait_timeout is seconds above 0, not {wait_timeout!r}")
+    mode = confirmations or ("wait" if topology == "embedded" else "two-phase")
+    if topology == "remote" and mode == "wait" and wait_timeout is None:
+        raise SurfaceDefinitionError(
+            "INVALID_DEFINITION", "waiting over a transport needs wait_timeout=, below the transport's own"
+        )
+    return mode
+
+
+def _asks_here(result: InvocationResult) -> bool:
+    """True if a person in this page is asked; a server's demand is the caller's to bring about."""
+    error = result.error
+    if error is None or error.code != "CONFIRMATION_REQUIRED":
+        return False
+    return (error.details or {}).get("origin") == "client"

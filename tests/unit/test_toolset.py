@@ -8,7 +8,7 @@ import pytest
 from devices import DevicesTable
 from loop import run
 
-from surface import Consumer, SurfaceDefinitionError, Toolset
+from surface import Component, Consumer, SurfaceDefinitionError, Toolset
 
 ME = Consumer("embedded", "copilot")
 
@@ -70,8 +70,112 @@ def test_toolset_6_after_dispose_tools_answer_cancelled_and_never_raise(registry
     assert run(other.execute()).error.code == "CANCELLED"
 
 
-def test_a_toolset_declares_its_topology(registry):
-    with pytest.raises(SurfaceDefinitionError, match="topology"):
-        Toolset(registry, consumer=ME, topology="somewhere")
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "topology"),
+        ({"topology": "somewhere"}, "topology"),
+        ({"confirmations": "maybe"}, "confirmations"),
+        ({"topology": "remote", "confirmations": "wait"}, "wait_timeout"),
+        ({"topology": "embedded", "wait_timeout": 0}, "wait_timeout"),
+    ],
+)
+def test_toolset_1_how_it_is_used_is_declared(registry, options, says):
+    with pytest.raises(SurfaceDefinitionError, match=says):
+        Toolset(registry, consumer=ME, **options)
+
+
+def test_toolset_1_the_topology_means_a_mode_and_what_is_said_wins(registry):
+    def mode(**options):
+        return Toolset(registry, consumer=ME, **options).confirmations
+
+    assert mode(topology="embedded") == "wait"
+    assert mode(topology="remote") == "two-phase"
+    assert mode(topology="embedded", confirmations="two-phase") == "two-phase"
+    assert mode(topology="remote", confirmations="wait", wait_timeout=5) == "wait"
+    assert mode(confirmations="wait") == "wait"
+
+
+def test_a_budget_is_for_meta_mode(registry):
     with pytest.raises(SurfaceDefinitionError, match="budget"):
         Toolset(registry, consumer=ME, topology="embedded", budget={"max_components": 1})
+
+
+class Asking:
+    """A registry with one confirmed action, and a toolset on it."""
+
+    def __init__(self, registry, **options):
+        self.registry, self.ran = registry, []
+        contract = Component("box", description="A box")
+
+        @contract.action("Open", effect="local-state", confirmation="required")
+        def open(how: str = "gently") -> str:
+            self.ran.append(how)
+            return how
+
+        registry.register(contract)
+        self.toolset = Toolset(registry, consumer=ME, **options)
+        (self.tool,) = self.toolset.tools()
+
+    def resolve(self, approved=True):
+        (pending,) = self.registry.confirmations.pending()
+        self.registry.confirmations.resolve(pending.confirmation_id, approved=approved)
+
+
+@pytest.mark.parametrize(("approved", "code"), [(True, None), (False, "CONFIRMATION_INVALID")])
+def test_toolset_7_wait_mode_waits_for_the_person_and_repeats_once(registry, clock, approved, code):
+    asking = Asking(registry, topology="embedded")
+
+    async def story():
+        call = asyncio.ensure_future(asking.tool.execute({}, tool_call_id="t1"))
+        await clock.advance(10)
+        assert not call.done()
+        asking.resolve(approved)
+        return await call
+
+    result = run(story())
+    assert (result.error and result.error.code, result.invocation_id) == (code, "t1")
+    assert asking.ran == (["gently"] if approved else [])
+
+
+@pytest.mark.parametrize("end", ["timeout", "dispose"])
+def test_toolset_7_what_ends_the_waiting_gives_the_first_answer(registry, clock, end):
+    asking = Asking(registry, confirmations="wait", wait_timeout=30)
+
+    async def story():
+        call = asyncio.ensure_future(asking.tool.execute({}))
+        await clock.advance(29)
+        assert not call.done()
+        if end == "dispose":
+            asking.toolset.dispose()
+        else:
+            await clock.advance(1)
+        return await call
+
+    assert run(story()).error.code == "CONFIRMATION_REQUIRED"
+    assert asking.ran == []
+
+
+def test_a_registry_that_is_disposed_settles_the_waiting(registry, clock):
+    asking = Asking(registry, topology="embedded")
+
+    async def story():
+        call = asyncio.ensure_future(asking.tool.execute({}))
+        await clock.advance(1)
+        registry.dispose()
+        return await call
+
+    result = run(story())
+    assert (result.error.code, result.error.retry) == ("CANCELLED", "no")
+
+
+def test_toolset_4_and_6_two_phase_takes_the_id_either_way_but_not_two_of_them(registry):
+    asking = Asking(registry, topology="remote")
+    assert "_confirmationId" in asking.tool.input_schema["properties"]
+    details = run(asking.tool.execute({}, tool_call_id="t1")).error.details
+    asking.resolve()
+    id = details["confirmationId"]
+    twice = run(asking.tool.execute({"_confirmationId": id}, confirmation_id="cnf_other"))
+    assert twice.error.details["issues"][0]["path"] == "_confirmationId"
+    assert run(asking.tool.execute({"_confirmationId": id}, confirmation_id=id, tool_call_id="t1")).output == "gently"
+    assert asking.ran == ["gently"]
