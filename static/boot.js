@@ -38,9 +38,10 @@ export class BootError extends Error {
  * Loads Python and runs the app. Rejects with a `BootError` that says what is wrong.
  * @param {BootOptions} options
  * @param {(progress: Progress) => void} onProgress
+ * @param {AbortSignal} signal aborted where the page does not want the app any more
  * @returns {Promise<Running>}
  */
-export async function bootPython(options, onProgress) {
+export async function bootPython(options, onProgress, signal) {
   if (!options?.app) throw new BootError("no app was named: give the address of a Python file as data-app");
   const app = new URL(options.app, document.baseURI).href;
   const runtime = folder(options.runtime ?? import.meta.url);
@@ -63,8 +64,11 @@ export async function bootPython(options, onProgress) {
     packages: bundle.packages,
   });
   stop();
-  await runApp(python, await source, app, options);
-  return { python, dispose: () => callModule(python, "dispose") };
+  const dispose = () => callModule(python, "dispose");
+  if (signal.aborted) throw new BootError("the boot was called off");
+  signal.addEventListener("abort", dispose);
+  await runApp(python, await source, app, options).finally(() => signal.removeEventListener("abort", dispose));
+  return { python, dispose };
 }
 
 /**

@@ -33,6 +33,7 @@ export class AgentSurface extends EventTarget {
   #state = "early";
   /** @type {import("./boot.js").Running | null} */
   #running = null;
+  #calledOff = new AbortController();
   #begun = false;
   /** @type {{resolve: (surface: AgentSurface) => void, reject: (error: unknown) => void}} */
   #settle = { resolve() {}, reject() {} };
@@ -87,7 +88,8 @@ export class AgentSurface extends EventTarget {
   /** Ends the surface: tools go, running calls settle. Python itself stays loaded. Repeatable. */
   dispose() {
     this.#begun = true;
-    if (this.#state === "disposed") return;
+    if (this.#calledOff.signal.aborted) return;
+    this.#calledOff.abort();
     this.#running?.dispose();
     this.#running = null;
     bridge.clear();
@@ -99,14 +101,16 @@ export class AgentSurface extends EventTarget {
   async #boot(options) {
     this.#begun = true;
     this.#enter("loading");
+    /** @param {import("./boot.js").Progress} detail */
+    const onProgress = (detail) => this.dispatchEvent(new CustomEvent("progress", { detail }));
     try {
-      const running = await bootPython(options, (detail) => this.dispatchEvent(new CustomEvent("progress", { detail })));
-      if (this.state === "disposed") return running.dispose();
+      const running = await bootPython(options, onProgress, this.#calledOff.signal);
+      if (this.#calledOff.signal.aborted) return running.dispose();
       this.#running = running;
       this.#enter("ready");
       this.#settle.resolve(this);
     } catch (error) {
-      if (this.state === "disposed") return;
+      if (this.#calledOff.signal.aborted) return;
       const known = error instanceof BootError;
       console.error("The agent surface of this page could not start; the page works without it.\n", known ? error.message : error);
       this.#enter("failed");

@@ -120,11 +120,26 @@ test("two script tags and a second copy of the library boot once and run a call 
   expect(new Set(await surface.tools()).size).toBe((await surface.tools()).length);
 });
 
-test("disposing while Python loads ends the boot", async ({ page, surface }) => {
+test("disposing while Python loads ends the boot before the app runs", async ({ page, surface }) => {
+  await page.addInitScript({ path: "tests/fixtures/recorder.js" });
   await surface.open("notes.html", null);
   await page.waitForFunction(() => globalThis.agentSurface?.state === "loading");
   await page.evaluate(() => agentSurface.dispose());
   await page.waitForTimeout(4_000);
   expect(await page.evaluate(() => agentSurface.state)).toBe("disposed");
+  expect(await page.evaluate(() => /** @type {any} */ (globalThis).record.registered)).toEqual([]);
+});
+
+test("disposing while the app starts takes its tools back at once", async ({ page, surface }) => {
+  await surface.open("broken.html?app=./slow_start.py", "loading");
+  await expect.poll(() => surface.tools(), { timeout: 30_000 }).toEqual(["view_early__bird__read"]);
+  const after = await page.evaluate(async () => {
+    const { state } = agentSurface;
+    agentSurface.dispose();
+    return [state, agentSurface.state, (await /** @type {any} */ (document).modelContext.getTools()).length];
+  });
+  expect(after).toEqual(["loading", "disposed", 0]);
+  await page.waitForTimeout(3_000);
+  expect(await page.evaluate(() => [agentSurface.state, agentSurface.python])).toEqual(["disposed", null]);
   expect(await surface.tools()).toEqual([]);
 });
