@@ -5,10 +5,26 @@ Source: core rules §3 (definition errors), §8 (error catalogue).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 MAX_MESSAGE = 300
+
+# What an author's function may end with and is theirs to fix. CancelledError counts where nobody cancelled us: a
+# synchronous function raises it by looking at a cancelled task, say.
+AUTHOR_ERRORS = (Exception, asyncio.CancelledError, GeneratorExit, SystemExit)
+
+
+def is_text(value: str) -> bool:
+    """True if a text has no lone surrogate, so that it can be sent."""
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class SurfaceDefinitionError(Exception):

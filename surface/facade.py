@@ -9,7 +9,7 @@ from typing import Any
 
 from surface.clock import Clock, SystemClock, iso
 from surface.contract.component import Component, contract_of
-from surface.errors import RegistryDisposed, SurfaceDefinitionError
+from surface.errors import AUTHOR_ERRORS, RegistryDisposed, SurfaceDefinitionError
 from surface.governance.audit import AuditLog, Auditor, Sink
 from surface.governance.confirmation import Confirmation, Confirmations
 from surface.governance.policy import Policy, check_policies
@@ -156,11 +156,15 @@ class Registry:
         newcomer = Registration(self._store, contract, capabilities, component, policies=more, **options)
         if not self._welcome(Candidate(contract, instance_id, origin, component)):
             return self._rejected(newcomer, "guard")
+        self._check_alive()  # the guard is the author's: it may have done anything
         incumbent = self._store.by_key.get(newcomer.key)
         if incumbent is not None:
             if not (self._replaces or _reloaded(incumbent.contract, contract)):
                 return self._rejected(newcomer, "duplicate")
             incumbent.unregister()
+            self._check_alive()
+            if newcomer.key in self._store.by_key:  # a listener was faster
+                return self._rejected(newcomer, "duplicate")
         self._store.go_live(newcomer)
         return newcomer
 
@@ -237,9 +241,11 @@ class Registry:
         for callback in callbacks:
             try:
                 callback()
-            except Exception:
+            except AUTHOR_ERRORS:
                 logger.exception("An on_dispose callback failed")
         self._disposed = True
+        for call in self._identities.in_flight():
+            call.disposed()
         self._store.clear()
         self.confirmations.expire_all()
         self._identities.clear()
@@ -261,7 +267,7 @@ class Registry:
             return {}
         try:
             return self._context()
-        except Exception:
+        except AUTHOR_ERRORS:
             logger.exception("The registry's context provider failed")
             return {}
 
@@ -274,7 +280,7 @@ class Registry:
             return True
         try:
             return bool(self._guard(candidate))
-        except Exception:
+        except AUTHOR_ERRORS:
             logger.exception("on_register failed, so %s was turned away", candidate.contract.type)
             return False
 
@@ -290,7 +296,7 @@ class Registry:
             return None
         try:
             return self._route()
-        except Exception:
+        except AUTHOR_ERRORS:
             logger.exception("The route provider failed")
             return None
 

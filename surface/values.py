@@ -6,11 +6,15 @@ Source: core rules §8 (contexts, errors), §15 (results).
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from surface.errors import MAX_MESSAGE
+from surface.errors import AUTHOR_ERRORS, MAX_MESSAGE, is_text
+
+logger = logging.getLogger("surface")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,10 @@ class CancelSignal:
         self.cancelled, self.reason = True, reason
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
-            callback()
+            try:
+                callback()
+            except AUTHOR_ERRORS:
+                logger.exception("A callback of a CancelSignal failed")
 
     async def wait(self) -> str | None:
         """Return the reason as soon as the signal is cancelled."""
@@ -130,7 +137,15 @@ class ActionContext(ReadContext):
     report: Callable[[Progress], None] = field(repr=False)
 
     def progress(self, done: float, total: float | None = None, note: str | None = None) -> None:
-        """Say how far the action has come; replaces what was said before (PIPE-11)."""
+        """Say how far the action has come; replaces what was said before (PIPE-11).
+
+        Raises ValueError for what is no finite number or no text.
+        """
+        for number in (done, total):
+            if number is not None and (type(number) not in (int, float) or not math.isfinite(number)):
+                raise ValueError(f"progress is counted in finite numbers, not {number!r}")
+        if note is not None and (not isinstance(note, str) or not is_text(note)):
+            raise ValueError("the note of a progress is text")
         self.report(Progress(done, total, None if note is None else note[:MAX_MESSAGE]))
 
 

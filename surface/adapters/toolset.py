@@ -6,6 +6,7 @@ Source: core rules §19.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from surface.canonical import thaw
-from surface.errors import CATALOGUE, RegistryDisposed, SurfaceDefinitionError
+from surface.errors import AUTHOR_ERRORS, CATALOGUE, RegistryDisposed, SurfaceDefinitionError
 from surface.ids import CONFIRMATION_PROPERTY
 from surface.projection.presentation import Presentation
 from surface.projection.projector import ProjectedTool, project
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from surface.facade import Registry
     from surface.registry.events import Event
     from surface.registry.snapshot import Budget
+
+logger = logging.getLogger("surface")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +113,11 @@ class Toolset:
         self._waits: set[asyncio.Future[str]] = set()
         self._disposed = False
         self._listeners: list[Callable[[], object]] = []
-        self._shown: tuple[object, ...] = ()
+        self._shown: tuple[ProjectedTool, ...] = ()
+        self._told: tuple[ProjectedTool, ...] = ()
         self._unsubscribe = registry.subscribe(self._on_event, kinds=["surface-changed"])
         self.tools()
+        self._told = self._shown
 
     @property
     def wire_names(self) -> Mapping[str, str]:
@@ -232,11 +237,15 @@ class Toolset:
     def _on_event(self, event: Event) -> None:
         if self._disposed or not self._listeners:
             return
-        before = self._shown
         self.tools()
-        if before != self._shown:
-            for listener in tuple(self._listeners):
+        told, self._told = self._told, self._shown
+        if told == self._shown:
+            return
+        for listener in tuple(self._listeners):
+            try:
                 listener()
+            except AUTHOR_ERRORS:
+                logger.exception("A listener of a toolset failed")
 
 
 _TWO_IDS = {

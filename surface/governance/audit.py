@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from surface.canonical import NotJSON, json_text
 from surface.clock import Clock, iso
+from surface.errors import AUTHOR_ERRORS
 from surface.limits import AUDIT_RECORDS
 
 logger = logging.getLogger("surface")
@@ -81,7 +82,7 @@ class Auditor:
         for sink in self._sinks if sinks is None else sinks:
             try:
                 sink.record(AuditRecord(kind, at, MappingProxyType(present | self._payload(shown, sink))))
-            except Exception:
+            except AUTHOR_ERRORS:
                 logger.exception("An audit sink failed on %s", kind)
 
     def _payload(self, payload: Any, sink: Sink) -> dict[str, Any]:
@@ -101,6 +102,6 @@ def _redacted(payload: Any, redact: Redact | None) -> Any:
         return payload
     try:
         return redact(payload)
-    except Exception:
+    except AUTHOR_ERRORS:
         logger.exception("A redact hook failed, so the payload was dropped")
         return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from surface.contract.effects import AUDIT_LEVELS, AuditLevel
-from surface.errors import MAX_MESSAGE, SurfaceDefinitionError, SurfaceError
+from surface.errors import AUTHOR_ERRORS, MAX_MESSAGE, SurfaceDefinitionError, SurfaceError
 from surface.governance.audit import Sink
 from surface.governance.policy import (
     AuditPolicy,
@@ -145,7 +145,7 @@ class _RequireConfirmation(Escalation):
             return True
         try:
             return bool(self._when(ctx))
-        except Exception:
+        except AUTHOR_ERRORS:
             return True
 
     def summary(self, ctx: InvokeContext) -> str | None:

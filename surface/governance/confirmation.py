@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.canonical import canonical_json
 from surface.clock import Clock, iso
+from surface.errors import AUTHOR_ERRORS
 from surface.ids import new_confirmation_id
 from surface.limits import MAX_TEXT, RESOLVED_CONFIRMATIONS, Limits
 from surface.values import Consumer
@@ -277,7 +278,7 @@ class Confirmations:
         for listener in tuple(self._listeners):
             try:
                 listener(self.pending())
-            except Exception:
+            except AUTHOR_ERRORS:
                 logger.exception("A listener of confirmations failed")
 
     def _write(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from surface.contract.effects import AuditLevel
-from surface.errors import SurfaceDefinitionError
+from surface.errors import AUTHOR_ERRORS, SurfaceDefinitionError
 from surface.governance.audit import Sink
 from surface.values import Consumer, InvocationResult
 
@@ -205,6 +205,6 @@ def vote(policy: Policy, ctx: PolicyContext) -> Decision:
     """One policy's own decision; `HIDE` where its hook fails."""
     try:
         decision = policy.on_discovery(ctx)
-    except Exception:
+    except AUTHOR_ERRORS:
         return HIDE
     return decision if isinstance(decision, Decision) else HIDE

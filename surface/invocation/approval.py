@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from surface.canonical import json_text
 from surface.clock import iso
+from surface.errors import AUTHOR_ERRORS
 from surface.governance.builtin import cut
 from surface.governance.confirmation import Request, binding_of
 from surface.invocation.failures import Refused
@@ -111,6 +112,6 @@ def _summary(call: Call) -> str:
             if own is not None:
                 return cut(own) if isinstance(own, str) else cut(description)
         return cut(f"{description} — input: {json_text(call.effective_input())}")
-    except Exception:
+    except AUTHOR_ERRORS:
         logger.exception("The summary of a confirmation could not be composed")
         return cut(description)

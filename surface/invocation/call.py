@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.invocation.failures import Refused, Settled
@@ -130,10 +131,10 @@ class Call:
     async def followed(self) -> InvocationResult:
         """Wait for the result of a call that is in flight for somebody else (a join, IDENT-3)."""
         if self.result is not None:
-            return self.result
+            return copy_of(self.result)
         follower: asyncio.Future[InvocationResult] = asyncio.get_running_loop().create_future()
         self._followers = [*(self._followers or ()), follower]
-        return await follower
+        return copy_of(await follower)
 
     # How a call ends.
 
@@ -264,3 +265,8 @@ class Call:
             state = availability_of(self.registration, self.capability)
             if not state.available:
                 self.fail(Refused("CAPABILITY_NOT_AVAILABLE", {"reason": state.reason}), "unavailable")
+
+
+def copy_of(result: InvocationResult) -> InvocationResult:
+    """The same result for another caller, so that what one of them does to its output is nobody else's (IDENT-3)."""
+    return replace(result, output=copy.deepcopy(result.output)) if type(result.output) in (dict, list) else result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from surface.invocation.failures import Refused
@@ -14,8 +15,9 @@ def take_input(call: Call) -> None:
     """Parse the input against the capability's schema; observations ignore it (INPUT-1, INPUT-2)."""
     if call.capability.kind == "observation":
         return
-    value = {} if call.request.input is None else call.request.input
-    parsed = call.capability.input.parse(value)
+    text = "{}" if call.request.input is None else call.fingerprint[2]
+    value = json.loads(text)  # what was asked for, whatever the caller does with its object meanwhile
+    parsed = call.capability.input.parse(value, text)
     if parsed.issues:
         raise Refused("INVALID_INPUT", {"issues": [issue.to_wire() for issue in parsed.issues]})
     call.accepted = value

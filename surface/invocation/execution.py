@@ -14,6 +14,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from surface.contract.effects import EFFECTS
+from surface.errors import AUTHOR_ERRORS
 from surface.invocation.approval import spend_evidence
 from surface.invocation.contexts import context_of
 from surface.invocation.failures import Refused, Settled, from_handler
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
 async def execute(call: Call) -> Any:
     """Dispatch, and come back with what the handler returned; every failure is a `Refused`."""
     _dispatch(call)
-    outcome = _outcome(call, partial(_call_handler, call))
+    outcome = outcome_of(call, partial(_call_handler, call))
     if type(outcome) is CoroutineType or inspect.isawaitable(outcome):
+        _check_not_left(call, outcome)
         task = await _finished(call, outcome)
-        outcome = _outcome(call, task.result)
+        outcome = outcome_of(call, task.result)
     return outcome
 
 
@@ -44,7 +46,11 @@ def _dispatch(call: Call) -> None:
     if cancel is not None and cancel.cancelled:
         raise Refused("CANCELLED", {"phase": call.phase})
     check_still_available(call)
+    if call.result is not None:  # settled by what `when` did; the approval stays unspent
+        raise Settled
     spend_evidence(call)
+    if call.result is not None:
+        raise Settled
     call.phase = "mid-flight"
     call.dispatched_at = call.core.clock.now()
 
@@ -65,14 +71,14 @@ def _call_handler(call: Call) -> Any:
         call.uninterruptible = False
 
 
-def _outcome(call: Call, produce: Callable[[], Any]) -> Any:
+def outcome_of(call: Call, produce: Callable[[], Any]) -> Any:
     """What ``produce`` returns; what it raises as the agent may hear it. A handler that raises CancelledError by
     itself has cancelled its call."""
     try:
         return produce()
     except asyncio.CancelledError:
         raise Refused("CANCELLED", call.progress_details()) from None
-    except Exception as error:
+    except AUTHOR_ERRORS as error:
         raise from_handler(error, call.capability_id) from None
 
 
@@ -81,7 +87,7 @@ async def _finished(call: Call, awaitable: Awaitable[Any]) -> Started[Any]:
     clock = call.core.clock
     timeout = _timeout(call)
     deadline = clock.now() + timeout
-    task = call.task = start(awaitable if isinstance(awaitable, CoroutineType) else _as_coroutine(awaitable))
+    task = call.task = start(_contained(awaitable))
     if not task.done():
         task.add_done_callback(partial(_ended, call))
         if call.result is None:
@@ -131,5 +137,19 @@ def _consume(task: Any) -> None:
         task.result()
 
 
-async def _as_coroutine(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
+async def _contained(awaitable: Awaitable[Any]) -> Any:
+    """A handler that cannot end the event loop: SystemExit and its like, which asyncio lets through, are failures."""
+    try:
+        return await awaitable
+    except (Exception, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        raise RuntimeError(f"the handler raised {type(error).__name__}") from error
+
+
+def _check_not_left(call: Call, awaitable: Awaitable[Any]) -> None:
+    """A handler that ended its own component before its first step is not run on (CONC-9)."""
+    if call.registration.status != "active" and call.capability.effect != "navigation":
+        if isinstance(awaitable, CoroutineType):
+            awaitable.close()
+        raise Refused("COMPONENT_UNMOUNTED", call.progress_details())

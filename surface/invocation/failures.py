@@ -5,12 +5,13 @@ Source: core rules §8, PIPE-7 and PIPE-8 and the error catalogue.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 from surface.canonical import json_problem
-from surface.errors import CATALOGUE, MAX_MESSAGE, SurfaceError
+from surface.errors import CATALOGUE, MAX_MESSAGE, SurfaceError, is_text
 from surface.values import InvocationError
 
 logger = logging.getLogger("surface")
@@ -47,7 +48,9 @@ class Refused(Exception):
     ) -> None:
         super().__init__(code)
         row = CATALOGUE[code]
-        self.error = InvocationError(code, message or row.message, retry or row.retry, details or None)
+        if message is not None and not is_text(message):
+            message = None
+        self.error = InvocationError(code, message or row.message, retry or row.retry, _sendable(details))
 
 
 class Settled(Exception):
@@ -90,11 +93,25 @@ def policy_error(policy: str, problem: str) -> Refused:
 
 
 def _allowed(error: SurfaceError, codes: Mapping[str, Mapping[str, Any]]) -> Refused | None:
-    filled = codes.get(error.code)
+    filled = codes.get(error.code) if isinstance(error.code, str) else None
     if filled is None or not isinstance(error.message, str) or len(error.message) > MAX_MESSAGE:
         return None
-    if json_problem(error.details) or json_problem(error.message):
+    if not isinstance(error.details, dict) or json_problem(error.details) or json_problem(error.message):
         return None
     row = CATALOGUE[error.code]
     retry = error.retry if error.retry in (row.retry, *row.other_retries) else row.retry
-    return Refused(error.code, {**filled, **error.details}, message=error.message, retry=retry)
+    details = {**filled, **error.details}
+    if error.code == "CANCELLED":
+        details |= filled  # the phase is a fact, not an opinion
+    return Refused(error.code, details, message=error.message, retry=retry)
+
+
+def _sendable(details: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The details without lone surrogates, which an author's reason or an unknown id may bring along."""
+    if not details:
+        return None
+    if json_problem(dict(details)) is None:
+        return details
+    text = json.dumps(details, ensure_ascii=False, default=str)
+    cleaned: Mapping[str, Any] = json.loads(text.encode(errors="replace"))
+    return cleaned

@@ -10,8 +10,9 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.canonical import NotJSON, canonical_of, inspect_json
+from surface.errors import is_text
 from surface.ids import new_invocation_id
-from surface.invocation.call import Call, Core, Fingerprint, Request
+from surface.invocation.call import Call, Core, Fingerprint, Request, copy_of
 from surface.invocation.failures import Refused
 from surface.values import ANONYMOUS, CancelSignal, Consumer, InvocationResult
 
@@ -26,6 +27,7 @@ _OPTIONAL_TEXTS = {
     "invocation_id": "invocationId",
     "confirmation_id": "confirmationId",
 }
+_LONGEST = 31_536_000.0  # seconds
 Key = tuple[str, str, str]
 
 
@@ -64,7 +66,7 @@ class Identities:
             if kept.fingerprint != call.fingerprint:
                 return self._conflict(call)
             if kept.result is not None:
-                return kept.result
+                return copy_of(kept.result)
         self._in_flight[key] = call
         return None
 
@@ -81,6 +83,10 @@ class Identities:
         while len(self._kept) > self._limits.dedupe_cache_size:
             self._kept.popitem(last=False)
 
+    def in_flight(self) -> list[Call]:
+        """The calls that have not settled, whether their registration still lives or not."""
+        return list(self._in_flight.values())
+
     def clear(self) -> None:
         """Forget everything."""
         self._in_flight.clear()
@@ -96,7 +102,7 @@ def new_call(core: Core, request: Request) -> Call:
     return Call(
         core,
         request,
-        request.consumer if isinstance(request.consumer, Consumer) else ANONYMOUS,
+        request.consumer if _is_consumer(request.consumer) else ANONYMOUS,
         given if isinstance(given, str) and given else new_invocation_id(),
     )
 
@@ -112,6 +118,10 @@ def identify(call: Call) -> Awaitable[InvocationResult] | InvocationResult | Non
     return earlier.followed() if isinstance(earlier, Call) else earlier
 
 
+def _is_consumer(value: object) -> bool:
+    return isinstance(value, Consumer) and type(value.kind) is str and type(value.id) is str
+
+
 def _key(call: Call) -> Key:
     return (call.consumer.kind, call.consumer.id, call.invocation_id)
 
@@ -119,21 +129,21 @@ def _key(call: Call) -> Key:
 def _issues(request: Request) -> list[dict[str, str]]:
     """Fields of the wrong type, by their wire names (PIPE-2)."""
     issues = []
-    if type(request.capability_id) is not str:
+    if type(request.capability_id) is not str or not is_text(request.capability_id):
         issues.append({"path": "capabilityId", "message": "must be text"})
     for name, wire in _OPTIONAL_TEXTS.items():
         value = getattr(request, name)
-        if value is not None and type(value) is not str:
+        if value is not None and (type(value) is not str or not is_text(value)):
             issues.append({"path": wire, "message": "must be text"})
     if request.invocation_id == "":
         issues.append({"path": "invocationId", "message": "must not be empty"})
-    if not (request.consumer is None or isinstance(request.consumer, Consumer)):
-        issues.append({"path": "consumer", "message": "must be a Consumer"})
+    if not (request.consumer is None or _is_consumer(request.consumer)):
+        issues.append({"path": "consumer", "message": "must be a Consumer whose kind and id are text"})
     if not (request.cancel is None or isinstance(request.cancel, CancelSignal)):
         issues.append({"path": "cancel", "message": "must be a CancelSignal"})
     timeout = request.timeout
-    if timeout is not None and (type(timeout) not in (int, float) or not 0 < timeout < float("inf")):
-        issues.append({"path": "timeoutMs", "message": "must be a time above 0"})
+    if timeout is not None and (type(timeout) not in (int, float) or not 0 < timeout <= _LONGEST):
+        issues.append({"path": "timeoutMs", "message": "must be a time above 0, at most a year"})
     return issues
 
 

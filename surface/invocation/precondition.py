@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from surface.errors import MAX_MESSAGE, PreconditionFailed
+from surface.errors import AUTHOR_ERRORS, MAX_MESSAGE, PreconditionFailed
 from surface.invocation.contexts import context_of
 from surface.invocation.failures import Refused, from_handler
 
@@ -24,7 +24,7 @@ def check_precondition(call: Call) -> None:
     except PreconditionFailed as failed:
         failed.message = failed.message[:MAX_MESSAGE] if isinstance(failed.message, str) else ""
         raise from_handler(failed, call.capability_id) from None
-    except Exception as error:
+    except AUTHOR_ERRORS as error:
         raise from_handler(error, call.capability_id) from None
     if answer is None or answer is True:
         return

@@ -24,11 +24,12 @@ def settle_output(call: Call, value: Any) -> InvocationResult:
     schema = call.capability.output
     if schema is None and value is None:
         return call.settle()
+    shared = True
     if schema is not None:
         dumped = schema.dump(value)
         if dumped.issues:
             raise _invalid(call, "; ".join(f"{issue.path or 'output'}: {issue.message}" for issue in dumped.issues))
-        value = dumped.value
+        shared, value = dumped.value is value, dumped.value
     try:
         text = json_text(value)
     except NotJSON as problem:
@@ -38,7 +39,7 @@ def settle_output(call: Call, value: Any) -> InvocationResult:
     if size > limit:
         message = f"The output has {size} bytes of JSON; at most {limit} can be delivered. Ask for less."
         raise Refused("EXECUTION_FAILED", {"reason": "output-too-large"}, message=message)
-    if schema is None and type(value) in (dict, list):
+    if shared and type(value) in (dict, list):
         value = json.loads(text)  # a copy: what was delivered must not change with the handler's own state
     return call.settle(output=value, has_output=True)
 

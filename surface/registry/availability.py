@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from surface.errors import AUTHOR_ERRORS
+
 if TYPE_CHECKING:
     from surface.contract.capability import Capability
     from surface.registry.registration import Registration
@@ -32,7 +34,7 @@ def availability_of(registration: Registration, capability: Capability) -> Avail
         return AVAILABLE
     try:
         answer = capability.when(registration.component)
-    except Exception:
+    except AUTHOR_ERRORS:
         return Availability(False, "when-error")
     return Availability(False, _reason(registration, capability)) if answer is False else AVAILABLE
 
@@ -42,6 +44,6 @@ def _reason(registration: Registration, capability: Capability) -> str:
     if reason is not None and not isinstance(reason, str):
         try:
             reason = reason(registration.component)
-        except Exception:
+        except AUTHOR_ERRORS:
             reason = None
     return reason if isinstance(reason, str) and reason else "Currently unavailable"

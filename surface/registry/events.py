@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from surface.errors import AUTHOR_ERRORS
+
 logger = logging.getLogger("surface")
 
 
@@ -172,7 +174,7 @@ class EventHub:
                         continue
                     try:
                         listener(current)
-                    except Exception:
+                    except AUTHOR_ERRORS:
                         logger.exception("A listener failed on %s", current.kind)
         finally:
             self._delivering = False

@@ -41,9 +41,6 @@ class InFlight(Protocol):
     def availability_changed(self) -> None:
         """The registration was switched: a call that still waits looks again."""
 
-    def disposed(self) -> None:
-        """The registry is gone: settle."""
-
 
 class Registration:
     """A live component instance; its ``id`` is the staleness token. Also a context manager that unregisters.

@@ -151,10 +151,8 @@ class Store:
         return seen
 
     def clear(self) -> None:
-        """Forget everything, without events or tombstones; calls settle as disposed (LIFE-10)."""
-        for registration in tuple(self._ordered):
-            for call in tuple(registration.calls):
-                call.disposed()
+        """Forget everything, without events or tombstones (LIFE-10)."""
+        for registration in self._ordered:
             registration.status = "unregistered"
         self._ordered.clear()
         self.by_key.clear()
@@ -171,8 +169,10 @@ class Store:
 
     def _remove(self, registration: Registration) -> None:
         registration.status = "unregistered"
-        self.by_key.pop(registration.key, None)
-        del self._ordered[bisect_left(self._ordered, registration.order, key=lambda one: one.order)]
+        if self.by_key.get(registration.key) is registration:
+            del self.by_key[registration.key]
+        index = bisect_left(self._ordered, registration.order, key=lambda one: one.order)
+        del self._ordered[self._ordered.index(registration, index)]
         for capability_id in registration.capabilities:
             offers = self.by_capability[capability_id]
             del offers[registration.id]

@@ -9,12 +9,14 @@ from devices import DevicesTable
 from loop import run
 
 from surface import (
+    ActionContext,
     CancelSignal,
     Component,
     Consumer,
     Limits,
     Registry,
     RegistryDisposed,
+    Schema,
     SurfaceError,
 )
 from surface.testing import FakeClock
@@ -476,7 +478,7 @@ def test_ident_3_an_equal_call_in_flight_is_joined_and_a_settled_one_replayed(re
         return [*results, await registry.invoke(HOLD, {"label": "a"}, invocation_id="i1")]
 
     results = run(story())
-    assert all(result is results[0] for result in results)
+    assert all(result == results[0] for result in results)
     assert table.log == ["start a"]
 
 
@@ -484,7 +486,7 @@ def test_ident_3_a_different_request_under_the_same_id_is_a_conflict(registry, t
     first = run(registry.invoke(SELECT, {"ids": ["d1"]}, invocation_id="i1"))
     conflict = run(registry.invoke(SELECT, {"ids": ["d2"]}, invocation_id="i1"))
     assert conflict.error.code == "INVOCATION_CONFLICT"
-    assert run(registry.invoke(SELECT, {"ids": ["d1"]}, invocation_id="i1")) is first
+    assert run(registry.invoke(SELECT, {"ids": ["d1"]}, invocation_id="i1")) == first
     assert table.selected == ["d1"]
 
 
@@ -507,17 +509,20 @@ def test_ident_5_results_live_600_seconds_and_200_at_most(clock):
     table = DevicesTable()
     registry.register(table)
 
-    async def ask(invocation_id):
-        return await registry.invoke(READ, invocation_id=invocation_id)
+    async def reads(invocation_id):
+        """How many times the handler ran for this call."""
+        before = len(table.contexts)
+        assert (await registry.invoke(READ, invocation_id=invocation_id)).ok
+        return len(table.contexts) - before
 
     async def story():
-        first, second = await ask("i1"), await ask("i2")
-        assert await ask("i1") is first  # used again, so i2 is the one to go
-        await ask("i3")
-        assert await ask("i2") is not second
-        third = await ask("i3")
+        assert [await reads("i1"), await reads("i2")] == [1, 1]
+        assert await reads("i1") == 0  # used again, so i2 is the one to go
+        assert await reads("i3") == 1
+        assert await reads("i2") == 1
+        assert await reads("i3") == 0
         clock.advance_now(600)
-        assert await ask("i3") is not third
+        assert await reads("i3") == 1
 
     run(story())
 
@@ -668,3 +673,267 @@ def test_a_fake_clock_keeps_its_time():
     clock = FakeClock(5.0)
     clock.advance_now(1.5)
     assert clock.now() == 6.5
+
+
+# What authors' code may do to a call, and what a caller may send: the call settles all the same.
+
+
+def boxed(registry, function, name="open", **options):
+    box = Component("box", description="A box")
+    box.action("Open", effect="local-state", name=name, **options)(function)
+    return registry.register(box)
+
+
+class Custom(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(), Custom(), asyncio.CancelledError()])
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_pipe_1_a_handler_that_ends_with_anything_settles_its_call_and_joiners(registry, error, waits, kind):
+    async def late():
+        if waits:
+            await asyncio.sleep(0)
+        raise error
+
+    def at_once():
+        raise error
+
+    boxed(registry, late if kind == "async" else at_once)
+
+    async def story():
+        calls = [registry.invoke("view:box.open", invocation_id="i1") for _ in range(2)]
+        return await asyncio.wait_for(asyncio.gather(*calls), 5)
+
+    codes = {result.error.code for result in run(story())}
+    assert codes == {"CANCELLED" if isinstance(error, asyncio.CancelledError) else "EXECUTION_FAILED"}
+    assert registry._identities.in_flight() == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        SurfaceError(["X"], "m"),
+        SurfaceError("RATE_LIMITED", ["m"]),
+        SurfaceError("NOT_AUTHORIZED", "bad \ud800"),
+    ],
+)
+def test_pipe_8_a_malformed_failure_is_a_handler_error(registry, failure):
+    def open_it():
+        raise failure
+
+    boxed(registry, open_it)
+    assert run(registry.invoke("view:box.open")).error.details == {"reason": "handler-error"}
+
+
+def test_details_that_are_no_mapping_are_a_handler_error(registry):
+    def open_it():
+        failure = SurfaceError("RATE_LIMITED", "m")
+        failure.details = [1]
+        raise failure
+
+    boxed(registry, open_it)
+    assert run(registry.invoke("view:box.open")).error.details == {"reason": "handler-error"}
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"timeout": 10**400}, "timeoutMs"),
+        ({"consumer": Consumer([], {})}, "consumer"),
+        ({"invocation_id": "\ud800"}, "invocationId"),
+        ({"instance_id": "a\udfff"}, "instanceId"),
+    ],
+)
+def test_pipe_2_what_could_not_be_kept_or_sent_is_named(registry, table, options, path):
+    assert run(registry.invoke(READ, **options)).error.details["issues"][0]["path"] == path
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2])
+def test_pipe_1_a_cancellation_in_the_turn_the_handler_ends_settles_joiners(registry, turns):
+    fired = None
+
+    async def wait():
+        return await fired
+
+    boxed(registry, wait)
+
+    async def story():
+        nonlocal fired
+        fired = asyncio.get_running_loop().create_future()
+        lead = asyncio.ensure_future(registry.invoke("view:box.open", invocation_id="i1"))
+        await asyncio.sleep(0)
+        join = asyncio.ensure_future(registry.invoke("view:box.open", invocation_id="i1"))
+        await asyncio.sleep(0)
+        fired.set_result("done")
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        lead.cancel()
+        await asyncio.sleep(0)
+        return await asyncio.wait_for(join, 5)
+
+    assert run(story()).error is None or turns == 0
+    assert registry._identities.in_flight() == []
+
+
+def test_pipe_5_a_cancelled_joiner_tells_nothing(registry, clock, table):
+    settled = []
+    registry.subscribe(settled.append, kinds=["invocation-settled"])
+
+    async def story():
+        table.gate = asyncio.Event()
+        lead = asyncio.ensure_future(registry.invoke(HOLD, invocation_id="i1"))
+        await clock.advance(0)
+        join = asyncio.ensure_future(registry.invoke(HOLD, invocation_id="i1"))
+        await clock.advance(0)
+        join.cancel()
+        await clock.advance(0)
+        assert settled == []
+        table.gate.set()
+        return await lead
+
+    assert run(story()).ok
+    assert len(settled) == 1
+
+
+def test_a_failing_signal_callback_stops_no_time_out_and_no_unmount(registry, clock):
+    ended = []
+
+    async def wait(*, ctx: ActionContext):
+        ctx.signal.on_cancel(lambda: 1 / 0)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    registration = boxed(registry, wait, timeout=1.0)
+
+    async def story():
+        first = asyncio.ensure_future(registry.invoke("view:box.open"))
+        await clock.advance(1)
+        second = asyncio.ensure_future(registry.invoke("view:box.open"))
+        await clock.advance(0)
+        registration.unregister()
+        await clock.advance(0)
+        return await first, await second
+
+    first, second = run(story())
+    assert (first.error.code, second.error.code) == ("TIMEOUT", "COMPONENT_UNMOUNTED")
+    assert (ended, registry.version) == ([True, True], "2")
+
+
+@pytest.mark.parametrize("what", ["unregister", "cancel"])
+def test_pipe_6_what_when_does_at_dispatch_keeps_the_handler_from_running(registry, what):
+    ran, looks = [], []
+    cancel = CancelSignal()
+
+    def when():
+        looks.append(1)
+        if len(looks) == 2:  # at dispatch
+            registration.unregister() if what == "unregister" else cancel.cancel()
+
+    registration = boxed(registry, lambda: ran.append(1), when=when)
+    result = run(registry.invoke("view:box.open", cancel=cancel))
+    assert result.error.code == ("COMPONENT_UNMOUNTED" if what == "unregister" else "CANCELLED")
+    assert ran == []
+
+
+def test_a_handler_that_leaves_and_then_would_wait_is_not_run_on(registry):
+    ran = []
+
+    async def later():
+        ran.append(1)
+
+    def leave():
+        registration.unregister()
+        return later()
+
+    registration = boxed(registry, leave)
+    error = run(registry.invoke("view:box.open")).error
+    assert (error.code, error.details["phase"], ran) == ("COMPONENT_UNMOUNTED", "mid-flight", [])
+
+
+def test_life_10_dispose_settles_a_navigation_whose_component_has_left(registry, clock):
+    async def leave():
+        registration.unregister()
+        await asyncio.Event().wait()
+
+    box = Component("box", description="A box")
+    box.action("Leave", effect="navigation", name="leave")(leave)
+    registration = registry.register(box)
+
+    async def story():
+        call = asyncio.ensure_future(registry.invoke("view:box.leave"))
+        await clock.advance(0)
+        registry.dispose()
+        return await call
+
+    assert run(story()).error.to_wire()["retry"] == "no"
+
+
+def test_what_runs_is_what_was_sent_whatever_the_caller_does_with_it_meanwhile(registry, clock):
+    got, gate = [], None
+
+    async def take(value):
+        got.append(value)
+        await gate.wait()
+        return value
+
+    boxed(registry, take, input=Schema.from_json_schema({"type": "object", "properties": {"n": {"type": "integer"}}}))
+
+    async def story():
+        nonlocal gate
+        gate = asyncio.Event()
+        sent = [{"n": 1}, {"n": 2}]
+        calls = [asyncio.ensure_future(registry.invoke("view:box.open", one)) for one in sent]
+        await clock.advance(0)
+        sent[1]["n"] = "DROP TABLE"
+        gate.set()
+        return await asyncio.gather(*calls)
+
+    results = run(story())
+    assert got == [{"n": 1}, {"n": 2}]
+    got[0]["n"] = 99
+    assert results[0].output == {"n": 1}
+
+
+def test_ident_3_a_replay_is_verbatim_whatever_was_done_to_the_first_result(registry, table):
+    first = run(registry.invoke(READ, invocation_id="i1"))
+    first.output["visibleRows"].append("mine")
+    again = run(registry.invoke(READ, invocation_id="i1"))
+    again.output["visibleRows"].append("mine, too")
+    assert run(registry.invoke(READ, invocation_id="i1")).output["visibleRows"] == ["d1", "d2", "mine"]
+
+
+@pytest.mark.parametrize(("done", "note"), [(float("nan"), None), (object(), None), (1, "\ud800"), (True, None)])
+def test_progress_that_cannot_be_sent_is_the_handlers_failure(registry, done, note):
+    def open_it(*, ctx: ActionContext):
+        ctx.progress(done, note=note)
+
+    boxed(registry, open_it)
+    assert run(registry.invoke("view:box.open")).error.details == {"reason": "handler-error"}
+
+
+def test_no_lone_surrogate_reaches_an_agent(registry):
+    registration = boxed(registry, lambda: None, precondition=lambda: "bad \ud800")
+    assert run(registry.invoke("view:box.open")).error.message.isascii()
+    registration.update(availability={"open": (False, "bad \ud800")})
+    assert run(registry.invoke("view:box.open")).error.details == {"reason": "bad ?"}
+
+
+def test_a_handler_cannot_say_another_phase(registry):
+    def open_it():
+        raise SurfaceError("CANCELLED", "m", details={"phase": "resolve"})
+
+    boxed(registry, open_it)
+    assert run(registry.invoke("view:box.open")).error.details == {"phase": "mid-flight"}
+
+
+def test_avail_1_a_when_that_looks_at_a_cancelled_task_is_a_when_error(registry):
+    def when():
+        raise asyncio.CancelledError
+
+    boxed(registry, lambda: None, when=when)
+    assert registry.snapshot().components[0].actions[0].unavailable_reason == "when-error"
+    assert run(registry.invoke("view:box.open")).error.details == {"reason": "when-error"}

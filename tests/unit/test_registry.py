@@ -8,7 +8,7 @@ import pytest
 from devices import DevicesTable
 from loop import run
 
-from surface import Budget, Component, Consumer, Limits, Registry, SurfaceDefinitionError
+from surface import Budget, Component, Consumer, Limits, Registry, RegistryDisposed, SurfaceDefinitionError
 
 
 def kinds(registry):
@@ -323,3 +323,28 @@ def test_a_listener_may_name_the_kinds_it_wants(registry):
     unsubscribe()
     registry.register(box(), instance_id="again")
     assert seen == ["component-registered"]
+
+
+def test_life_3_a_listener_that_takes_the_key_during_a_replacement_wins(clock):
+    registry = Registry(clock=clock, on_duplicate_instance="replace")
+    first = registry.register(box())
+    taken = []
+    registry.subscribe(lambda event: taken or taken.append(registry.register(box())), kinds=["component-unregistered"])
+    late = registry.register(box())
+    assert (first.status, taken[0].status, late.status) == ("unregistered", "active", "rejected")
+    taken[0].unregister()
+    assert registry.snapshot().components == ()
+
+
+def test_a_guard_that_disposes_the_registry_registers_nothing(clock):
+    registry = Registry(clock=clock, on_register=lambda candidate: registry.dispose() or True)
+    with pytest.raises(RegistryDisposed):
+        registry.register(box())
+
+
+def test_event_1_a_listener_may_raise_anything(registry):
+    def listener(event):
+        raise asyncio.CancelledError
+
+    registry.subscribe(listener)
+    assert registry.register(box()).status == "active"

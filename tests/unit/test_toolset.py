@@ -58,6 +58,22 @@ def test_toolset_8_listeners_hear_of_real_changes_only_and_old_tools_answer_with
     assert run(story()).error.code == "COMPONENT_UNMOUNTED"
 
 
+def test_toolset_8_a_change_is_told_though_somebody_has_read_the_tools_meanwhile(registry, table):
+    toolset = Toolset(registry, consumer=ME, topology="embedded")
+    heard = []
+    toolset.subscribe(lambda: 1 / 0)
+    toolset.subscribe(lambda: heard.append(1))
+
+    async def story():
+        table.registration.update(availability={"poke": False})
+        toolset.tools()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    run(story())
+    assert heard == [1]
+
+
 def test_toolset_6_after_dispose_tools_answer_cancelled_and_never_raise(registry, table):
     first = Toolset(registry, consumer=ME, topology="embedded")
     second = Toolset(registry, consumer=Consumer("embedded", "other"), topology="embedded")
