@@ -122,9 +122,17 @@ test("two script tags and a second copy of the library boot once and run a call 
 
 test("disposing while Python loads ends the boot before the app runs", async ({ page, surface }) => {
   await page.addInitScript({ path: "tests/fixtures/recorder.js" });
+  // From inside the page, at the first bytes: a step of the test might come when everything has been loaded.
+  await page.addInitScript(() => {
+    const observer = new MutationObserver(() => {
+      if (!globalThis.agentSurface) return;
+      observer.disconnect();
+      agentSurface.addEventListener("progress", () => agentSurface.dispose(), { once: true });
+    });
+    observer.observe(document, { attributes: true, subtree: true, attributeFilter: ["data-agent-surface"] });
+  });
   await surface.open("notes.html", null);
-  await page.waitForFunction(() => globalThis.agentSurface?.state === "loading");
-  await page.evaluate(() => agentSurface.dispose());
+  await page.waitForFunction(() => globalThis.agentSurface?.state === "disposed");
   await page.waitForTimeout(4_000);
   expect(await page.evaluate(() => agentSurface.state)).toBe("disposed");
   expect(await page.evaluate(() => /** @type {any} */ (globalThis).record.registered)).toEqual([]);
