@@ -216,6 +216,12 @@ class Registry:
         )
         return await invoke(self._core, request)
 
+    def refresh(self) -> None:
+        """Look again at what availability functions and discovery policies say, and announce a surface change if
+        somebody's view could differ (EVENT-3). Call it when state that they read has changed."""
+        self._check_alive()
+        self._store.refresh(self._viewer)
+
     def subscribe(self, callback: Listener, *, kinds: Collection[str] = ()) -> Callable[[], None]:
         """Be told of events (core rules §16), of all or of some kinds such as ``surface-changed``; returns the removal.
 

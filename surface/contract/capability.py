@@ -220,7 +220,9 @@ def _effect(kind: str, effect: object, path: str) -> str:
     row = EFFECTS.get(effect) if isinstance(effect, str) else None
     if row is None or not isinstance(effect, str):
         raise SurfaceDefinitionError(
-            "INVALID_DEFINITION", f"unknown effect {effect!r}; an action is local-state or navigation", path
+            "INVALID_DEFINITION",
+            f"effect must be local-state or navigation (it leaves the view), not {effect!r}",
+            path,
         )
     if row.kind != kind:
         raise SurfaceDefinitionError(

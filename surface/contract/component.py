@@ -73,11 +73,11 @@ class Component:
         return tuple(self._capabilities.values())
 
     def observation(self, description: str, **options: Any) -> Callable[[F], F]:
-        """Declare a plain function as an observation; the options of `observation`."""
+        """Declare a plain function as an observation; the options of the decorator `surface.observation`."""
         return self._declare(Declared("observation", description, options))
 
-    def action(self, description: str, *, effect: ActionEffect, **options: Any) -> Callable[[F], F]:
-        """Declare a plain function as an action; the options of `action`."""
+    def action(self, description: str, *, effect: ActionEffect | None = None, **options: Any) -> Callable[[F], F]:
+        """Declare a plain function as an action; the options of the decorator `surface.action`."""
         return self._declare(Declared("action", description, {"effect": effect, **options}))
 
     def add(self, declared: Declared, function: Callable[..., Any], attribute: str | None) -> None:
@@ -92,6 +92,8 @@ class Component:
         self._capabilities[capability.name] = capability
 
     def _declare(self, declared: Declared) -> Callable[[F], F]:
+        _check_called(declared)
+
         def decorate(function: F) -> F:
             self.add(declared, function, None)
             return function
@@ -165,7 +167,7 @@ def observation(
 def action(
     description: str,
     *,
-    effect: ActionEffect,
+    effect: ActionEffect | None = None,
     name: str | None = None,
     title: str | None = None,
     input: Schema | None = None,
@@ -187,6 +189,8 @@ def action(
 ) -> Callable[[F], F]:
     """Mark a method as an action: it changes the state of the view (``local-state``) or leaves it (``navigation``).
 
+    ``effect`` is required; leaving it out is a definition error like any other.
+
     The signature is the input schema, the return annotation the output schema; ``input=``/``output=`` take a
     `Schema` instead. ``timeout`` is in seconds (10 if not given).
     """
@@ -205,7 +209,20 @@ def contract_of(target: object) -> Component:
     return contract
 
 
+def _check_called(declared: Declared) -> None:
+    """A decorator that was written without its parentheses gets the function as its description."""
+    if callable(declared.description):
+        example = ', effect="local-state"' if declared.kind == "action" else ""
+        raise SurfaceDefinitionError(
+            "INVALID_DEFINITION",
+            f'write @{declared.kind}("what it is for"{example}) above the function, with parentheses',
+            getattr(declared.description, "__qualname__", declared.kind),
+        )
+
+
 def _mark(kind: str, description: str, options: Mapping[str, Any]) -> Callable[[F], F]:
+    _check_called(Declared(kind, description, options))
+
     def decorate(function: F) -> F:
         if not callable(function):
             raise SurfaceDefinitionError(

@@ -133,8 +133,9 @@ def _ended(call: Call, task: Any) -> None:
 
 def _consume(task: Any) -> None:
     """Look at a late outcome, so that asyncio does not report it as never retrieved."""
+    # Not result(): it would use up the traceback that the page's author needs.
     with contextlib.suppress(BaseException):
-        task.result()
+        task.exception()
 
 
 async def _contained(awaitable: Awaitable[Any]) -> Any:

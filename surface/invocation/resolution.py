@@ -42,7 +42,7 @@ def _visible(call: Call, registration: Registration) -> bool:
         decision = call.viewer.decide(registration, registration.capabilities[call.capability_id])
         call.disabled[registration.id] = decision.reason if decision.outcome == "disable" else None
         visible = decision.outcome != "hide"
-    registration.saw_one(call.consumer.key, call.capability_id, visible, call.core.limits.max_exposure_keys)
+    registration.saw_one(call.consumer, call.capability_id, visible, call.core.limits.max_exposure_keys)
     return visible
 
 

@@ -68,6 +68,9 @@ class _Finished:
             raise self._error
         return self._value
 
+    def exception(self) -> BaseException | None:
+        return self._error
+
     def cancel(self) -> bool:
         return False
 

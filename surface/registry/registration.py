@@ -17,6 +17,7 @@ from surface.ids import new_registration_id
 if TYPE_CHECKING:
     from surface.registry.snapshot import ComponentDescriptor
     from surface.registry.store import Store
+    from surface.values import Consumer
 
 Override = tuple[bool, str | None]
 ConsumerKey = tuple[str, str]
@@ -89,6 +90,7 @@ class Registration:
         self.descriptor: ComponentDescriptor | None = None
         self.fully_visible = Exposure(frozenset(capabilities), frozenset())
         self._exposures: dict[ConsumerKey, Exposure] = {}
+        self._consumers: dict[ConsumerKey, Consumer] = {}
         self._store = store
 
     def __repr__(self) -> str:
@@ -146,16 +148,19 @@ class Registration:
     def __exit__(self, *exc: object) -> None:
         self.unregister()
 
-    def saw(self, consumer: ConsumerKey, exposure: Exposure, limit: int) -> None:
+    def saw(self, consumer: Consumer, exposure: Exposure, limit: int) -> None:
         """Keep what discovery last told ``consumer`` (VER-5), of at most ``limit`` consumers."""
-        if self._exposures.get(consumer) != exposure:
-            if consumer not in self._exposures and len(self._exposures) >= limit:
-                del self._exposures[next(iter(self._exposures))]
-            self._exposures[consumer] = exposure
+        key = consumer.key
+        if self._exposures.get(key) != exposure:
+            if key not in self._exposures and len(self._exposures) >= limit:
+                oldest = next(iter(self._exposures))
+                del self._exposures[oldest], self._consumers[oldest]
+            self._exposures[key] = exposure
+        self._consumers[key] = consumer
 
-    def saw_one(self, consumer: ConsumerKey, capability_id: str, visible: bool, limit: int) -> None:
+    def saw_one(self, consumer: Consumer, capability_id: str, visible: bool, limit: int) -> None:
         """Keep what discovery last told ``consumer`` of one capability."""
-        before = self._exposures.get(consumer, NOTHING_SEEN)
+        before = self._exposures.get(consumer.key, NOTHING_SEEN)
         if capability_id in (before.visible if visible else before.hidden):
             return
         one = frozenset((capability_id,))
@@ -169,6 +174,10 @@ class Registration:
     def exposures(self) -> Mapping[ConsumerKey, Exposure]:
         """The latest discovery outcomes by consumer."""
         return self._exposures
+
+    def lookers(self) -> list[tuple[Consumer, Exposure]]:
+        """The consumers that have looked, and what they saw."""
+        return [(self._consumers[key], exposure) for key, exposure in self._exposures.items()]
 
     def meta(self, capability: Capability) -> Meta:
         """What policies see of the contract's ``meta``."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from surface.limits import Limits
     from surface.registry.discovery import Viewer
     from surface.registry.registration import Registration
+    from surface.values import Consumer
 
 
 class Store:
@@ -109,6 +110,25 @@ class Store:
         self.version += 1
         self.events.surface_changed(str(self.version))
 
+    def refresh(self, viewer: Callable[[Consumer], Viewer]) -> None:
+        """Evaluate live functions and discovery anew for those who have looked; move if anything differs (EVENT-3)."""
+        with self.events:
+            if any(self._differs(registration, viewer) for registration in tuple(self._ordered)):
+                self.moved()
+
+    def _differs(self, registration: Registration, viewer: Callable[[Consumer], Viewer]) -> bool:
+        before = registration.descriptor
+        if before is None:
+            return False  # nobody has looked
+        changed = describe_component(registration) is not before
+        for consumer, exposure in registration.lookers() if registration.has_discovery else ():
+            who = viewer(consumer)
+            for id, capability in registration.capabilities.items():
+                outcome = who.decide(registration, capability).outcome
+                known = exposure.hidden if outcome == "hide" else exposure.visible
+                changed = changed or outcome == "disable" or id not in known
+        return changed
+
     def snapshot(
         self,
         viewer: Viewer,
@@ -147,7 +167,7 @@ class Store:
             hidden = frozenset(id for id, decision in decisions.items() if decision.outcome == "hide")
             exposure = Exposure(exposure.visible - hidden, hidden)
             seen = seen_by(component, decisions)
-        registration.saw(viewer.consumer.key, exposure, self.limits.max_exposure_keys)
+        registration.saw(viewer.consumer, exposure, self.limits.max_exposure_keys)
         return seen
 
     def clear(self) -> None:

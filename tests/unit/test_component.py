@@ -187,3 +187,18 @@ def test_a_raw_schema_is_handed_over_as_one_value():
     (capability,) = made.capabilities
     args, kwargs = capability.signature.bind({"a": 1})
     assert (args, kwargs, capability.signature.context_parameter) == (({"a": 1},), {}, "ctx")
+
+
+def test_a_decorator_without_parentheses_says_how_it_is_written():
+    made = Component("box", description="A box")
+    for decorate in (made.observation, made.action, action, observation):
+        with pytest.raises(SurfaceDefinitionError, match="with parentheses"):
+
+            @decorate
+            def look() -> int:
+                return 1
+
+
+def test_an_action_without_effect_says_what_there_is():
+    with pytest.raises(SurfaceDefinitionError, match="local-state or navigation"):
+        Component("box", description="x").action("Do", name="do")(lambda: None)

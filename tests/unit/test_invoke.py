@@ -937,3 +937,15 @@ def test_avail_1_a_when_that_looks_at_a_cancelled_task_is_a_when_error(registry)
     boxed(registry, lambda: None, when=when)
     assert registry.snapshot().components[0].actions[0].unavailable_reason == "when-error"
     assert run(registry.invoke("view:box.open")).error.details == {"reason": "when-error"}
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_the_author_sees_where_a_handler_failed(registry, caplog, turns):
+    async def fails_here():
+        for _ in range(turns):
+            await asyncio.sleep(0.001)
+        raise ValueError("oh no")
+
+    boxed(registry, fails_here)
+    assert not run(registry.invoke("view:box.open")).ok
+    assert "in fails_here" in caplog.text

@@ -8,7 +8,16 @@ import pytest
 from devices import DevicesTable
 from loop import run
 
-from surface import Budget, Component, Consumer, Limits, Registry, RegistryDisposed, SurfaceDefinitionError
+from surface import (
+    Budget,
+    Component,
+    Consumer,
+    Limits,
+    Registry,
+    RegistryDisposed,
+    SurfaceDefinitionError,
+    authenticated,
+)
 
 
 def kinds(registry):
@@ -348,3 +357,30 @@ def test_event_1_a_listener_may_raise_anything(registry):
 
     registry.subscribe(listener)
     assert registry.register(box()).status == "active"
+
+
+def test_event_3_refresh_announces_what_live_functions_and_policies_changed_and_nothing_else(clock):
+    host, state = {"user": "ada"}, {"on": True}
+    registry = Registry(clock=clock, context=lambda: host)
+    made = Component("box", description="A box", policies=[authenticated()])
+
+    @made.action("Open", effect="local-state", when=lambda: state["on"])
+    def open() -> None: ...
+
+    registry.register(made)
+    changes = []
+    registry.subscribe(changes.append, kinds=["surface-changed"])
+    registry.refresh()
+    assert changes == []  # nobody has looked
+    me = Consumer("test", "me")
+    assert registry.snapshot(consumer=me).components
+    registry.refresh()
+    assert changes == []
+    state["on"] = False
+    registry.refresh()
+    assert len(changes) == 1
+    assert registry.snapshot(consumer=me).components[0].actions[0].available is False
+    host.clear()
+    registry.refresh()
+    assert len(changes) == 2
+    assert registry.snapshot(consumer=me).components == ()
