@@ -140,15 +140,18 @@ def _module_name(url: str) -> str:
 
 async def _start(module: ModuleType, page: Page) -> None:
     start, components = getattr(module, "start", None), getattr(module, "components", None)
-    if callable(start):
-        await _finished(start(page))
-    elif components is not None:
-        for component in components:
-            _register(page, component)
-    else:
+    if components is None and not callable(start):
         raise SurfaceDefinitionError(
             "INVALID_DEFINITION", "the app defines neither start(page) nor components = [...]", module.__name__
         )
+    if not isinstance(components, (list, tuple, type(None))):
+        raise SurfaceDefinitionError(
+            "INVALID_DEFINITION", f"components is a list, such as components = [{components!r}]", module.__name__
+        )
+    for component in components or ():
+        _register(page, component)
+    if callable(start):
+        await _finished(start(page))
 
 
 def _register(page: Page, component: Any) -> None:

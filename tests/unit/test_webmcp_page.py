@@ -139,3 +139,14 @@ def test_booting_again_ends_what_was_there_before():
     _, second = booted("components = []")
     assert first.registry.disposed
     assert not second.registry.disposed
+
+
+def test_an_app_may_list_components_and_start_too():
+    problem, page = booted(PLAIN + "components = [clock]\ndef start(page):\n    page.registry.register(Cart())\n")
+    assert problem is None
+    assert [one.type for one in page.registry.snapshot().components] == ["shop.cart", "shop.clock"]
+
+
+def test_components_that_are_no_list_say_so():
+    problem, _ = booted(PLAIN + "components = clock\n")
+    assert "components is a list" in problem
