@@ -15,6 +15,7 @@ from typing import Any
 
 from surface.limits import MAX_JSON_DEPTH
 
+_MAX_NODES = 200_000  # far beyond any limit on bytes; a value that shares its parts may be larger than it looks
 _encode_text = json.encoder.encode_basestring  # C; leaves non-ASCII as it is
 
 
@@ -43,43 +44,39 @@ def json_problem(value: object) -> str | None:
     """Why ``value`` is no JSON value, or None if it is one.
 
     A JSON value is an object with text keys, an array, text without lone surrogates, a finite number, a boolean or
-    null; free of cycles and nested at most 64 deep.
+    null; free of cycles, nested at most 64 deep, and of at most 200,000 members and items.
     """
     try:
-        _inspect(value, 0)
-        _compact(value).encode()  # a lone surrogate shows here, at C speed
+        json_text(value)
     except NotJSON as problem:
         return str(problem)
-    except UnicodeEncodeError:
-        return "text with a lone surrogate"
     return None
 
 
 def json_text(value: object) -> str:
     """Compact JSON text, members in their own order; `NotJSON` if ``value`` is no JSON value."""
-    _inspect(value, 0)
-    return _checked(_compact(value))
+    inspect_json(value)
+    return _checked(_compact, value)
 
 
 def canonical_json(value: object) -> str:
     """Canonical JSON text: equal text means equal value; `NotJSON` if ``value`` is no JSON value."""
-    return canonical_of(value, _inspect(value, 0))
+    return canonical_of(value, inspect_json(value))
 
 
 def canonical_of(value: object, plain: bool) -> str:
     """Canonical text of a value already known to be JSON; ``plain`` as `inspect_json` answered."""
-    if not plain:
-        return _checked(_slow(value))
-    return _checked(_sorted(value))
+    return _checked(_sorted if plain else _slow, value)
 
 
 def inspect_json(value: object) -> bool:
-    """Check that ``value`` is JSON (else `NotJSON`), except for lone surrogates, which any text made of it shows.
+    """Check that ``value`` is JSON (else `NotJSON`), except for lone surrogates and for integers of more digits
+    than Python writes, which any text made of it shows.
 
     Answers whether the plain encoder already writes it canonically: no fractions, and keys whose order by code point
     is their order by UTF-16 unit.
     """
-    return _inspect(value, 0)
+    return _inspect(value, 0, [_MAX_NODES])
 
 
 def digest(value: object) -> str:
@@ -87,21 +84,28 @@ def digest(value: object) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:16]
 
 
-def _checked(text: str) -> str:
+def _checked(encode: Callable[[Any], str], value: object) -> str:
     try:
-        text.encode()
+        text = encode(value)
+        text.encode()  # a lone surrogate shows here, at C speed
     except UnicodeEncodeError:
         raise NotJSON("text with a lone surrogate") from None
+    except ValueError:  # sys.get_int_max_str_digits
+        raise NotJSON("an integer of too many digits") from None
     return text
 
 
-def _inspect(value: object, depth: int) -> bool:
+def _inspect(value: object, depth: int, left: list[int]) -> bool:
     kind = type(value)
     if kind is str or value is None or kind is bool or kind is int:
         return True
     if depth >= MAX_JSON_DEPTH and kind in (dict, list):
         raise NotJSON(f"nested more than {MAX_JSON_DEPTH} deep, or a cycle")
     plain = True
+    if kind is dict or kind is list:
+        left[0] -= len(value)  # type: ignore[arg-type]
+        if left[0] < 0:
+            raise NotJSON(f"more than {_MAX_NODES} members and items, which is too large")
     if kind is dict:
         for key, member in value.items():  # type: ignore[attr-defined]
             if type(key) is not str:
@@ -109,13 +113,13 @@ def _inspect(value: object, depth: int) -> bool:
             if not key.isascii() and any(ch >= "\ud800" for ch in key):
                 plain = False
             member_kind = type(member)
-            if member_kind is not str and member_kind is not int and not _inspect(member, depth + 1):
+            if member_kind is not str and member_kind is not int and not _inspect(member, depth + 1, left):
                 plain = False
         return plain
     if kind is list:
         for item in value:  # type: ignore[attr-defined]
             item_kind = type(item)
-            if item_kind is not str and item_kind is not int and not _inspect(item, depth + 1):
+            if item_kind is not str and item_kind is not int and not _inspect(item, depth + 1, left):
                 plain = False
         return plain
     if kind is float:

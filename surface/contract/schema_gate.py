@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 import re
+import sys
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import isfinite
@@ -207,7 +208,9 @@ def _type(names: str | list[str]) -> Check:
     wanted = [names] if isinstance(names, str) else names
     exact = frozenset(kind for name in wanted for kind in _KINDS[name])
     integral = "integer" in wanted and "number" not in wanted
+    real = "number" in wanted and "integer" not in wanted
     problem = [Problem((), f"must be {' or '.join(_NAMES[name] for name in wanted)}", OTHER_TYPE)]
+    beyond = [Problem((), "must be a number within the range of a double", OTHER_TYPE)]
 
     def check(value: Any) -> list[Problem] | None:
         return None if type(value) in exact else problem
@@ -216,6 +219,8 @@ def _type(names: str | list[str]) -> Check:
         kind = type(value)
         if kind is float:
             return None if (value.is_integer() if integral else isfinite(value)) else problem
+        if real and kind is int and not -_DOUBLE_MAX <= value <= _DOUBLE_MAX:
+            return beyond
         return None if kind in exact else problem
 
     return check_number if int in exact else check
@@ -306,6 +311,7 @@ def _union(branches: list[Check]) -> Check:
 
 
 _NUMBERS = (int, float)
+_DOUBLE_MAX = int(sys.float_info.max)
 _SCALARS: Mapping[str, Callable[[Any], Check]] = {
     "type": _type,
     "const": lambda member: _enum([member]),

@@ -32,6 +32,13 @@ def test_equal_values_have_equal_text_whatever_their_key_order():
     assert len(digest({})) == 16
 
 
+def shared(levels):
+    value = []
+    for _ in range(levels):
+        value = [value, value]
+    return value
+
+
 def nested(depth):
     value = 0
     for _ in range(depth):
@@ -50,6 +57,10 @@ def nested(depth):
         ({"\udfff": 1}, "surrogate"),
         (nested(65), "64 deep"),
         (object(), "object"),
+        pytest.param(10**5000, "too many digits", id="an integer of 5,000 digits"),
+        pytest.param({"a": [-(10**5000), 0.5]}, "too many digits", id="one inside"),
+        pytest.param(shared(22), "too large", id="shared parts"),
+        pytest.param([0] * 200_001, "too large", id="many items"),
     ],
 )
 def test_what_is_no_json_value_is_named(value, says):
@@ -62,6 +73,10 @@ def test_a_cycle_is_no_json_value():
     cycle = []
     cycle.append(cycle)
     assert "cycle" in json_problem(cycle)
+
+
+def test_200000_items_are_json():
+    assert json_problem([0] * 200_000) is None
 
 
 def test_nesting_of_64_is_json():

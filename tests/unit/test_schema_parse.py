@@ -327,3 +327,10 @@ def test_schema_9_filling_a_value_that_does_not_fit_breaks_nothing() -> None:
     for value in (None, 3, [], {"addresses": 3, "pet": [], "byName": {"a": 1}}):
         schema.with_defaults(value)
         assert schema.parse(value).issues
+
+
+def test_a_number_beyond_the_range_of_a_double_is_refused_where_it_would_become_infinite():
+    assert Schema.of(float).parse(10**400).issues[0].message == "must be a number within the range of a double"
+    assert Schema.of(float).parse(10**300).value == 1e300
+    assert Schema.of(int).parse(10**400).value == 10**400
+    assert Schema.of(int | float).parse(10**400).value == 10**400
