@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from surface.contract.formats import without_leap_second
-from surface.contract.schema_gate import Check, Gate
+from surface.contract.schema_gate import Gate
 from surface.contract.schema_problem import comparable, described
+from surface.contract.schema_scalars import Check, Run
 from surface.contract.schema_subset import Document, subschemas
 from surface.errors import SurfaceDefinitionError
 
-Fill: TypeAlias = Callable[[Any], Any]
+Fill: TypeAlias = Callable[[Any, Run], Any]
 
 
 class Defaults:
@@ -22,14 +23,18 @@ class Defaults:
     ``in_alternatives``: also within the first alternative of an ``anyOf`` that fits; raw schemas leave those alone.
     """
 
-    __slots__ = ("_fills", "_gate", "_in_alternatives", "fill")
+    __slots__ = ("_fill", "_fills", "_gate", "_in_alternatives")
 
     def __init__(self, gate: Gate, *, in_alternatives: bool) -> None:
         self._gate = gate
         self._in_alternatives = in_alternatives
         self._fills: dict[int, Fill | None] = {}
         fill = self.fill_of(gate.document) if _declares_default(gate.document) else None
-        self.fill: Fill = fill or _unchanged
+        self._fill: Fill = fill or _unchanged
+
+    def fill(self, value: Any) -> Any:
+        """``value`` with what was missing; the same value where the document has no defaults."""
+        return self._fill(value, {})
 
     def fill_of(self, schema: Document) -> Fill:
         """How values of one schema inside the document are filled."""
@@ -38,7 +43,7 @@ class Defaults:
         if known is not None:
             return known
         if key in self._fills:  # a recursive reference: looked up when it is first needed
-            return lambda value: self.fill_of(schema)(value)
+            return lambda value, run: self.fill_of(schema)(value, run)
         self._fills[key] = None
         fill = self._compiled(schema)
         self._fills[key] = fill
@@ -60,9 +65,9 @@ class Defaults:
         if len(parts) == 1:
             return parts[0]
 
-        def fill(value: Any) -> Any:
+        def fill(value: Any, run: Run) -> Any:
             for part in parts:
-                value = part(value)
+                value = part(value, run)
             return value
 
         return fill
@@ -78,13 +83,13 @@ class Defaults:
         if not defaults and others is _unchanged and all(fill is _unchanged for fill in fills.values()):
             return _unchanged
 
-        def fill(value: Any) -> Any:
+        def fill(value: Any, run: Run) -> Any:
             if type(value) is not dict:
                 return value
-            filled = {name: fills.get(name, others)(member) for name, member in value.items()}
+            filled = {name: fills.get(name, others)(member, run) for name, member in value.items()}
             for name, make in defaults.items():
                 if name not in filled:
-                    filled[name] = fills[name](make())
+                    filled[name] = fills[name](make(), run)
             return filled
 
         return fill
@@ -93,16 +98,16 @@ class Defaults:
         item_fill = self.fill_of(schema)
         if item_fill is _unchanged:
             return _unchanged
-        return lambda value: [item_fill(item) for item in value] if type(value) is list else value
+        return lambda value, run: [item_fill(item, run) for item in value] if type(value) is list else value
 
     def _alternative(self, schema: Document) -> Fill:
         fills = {id(branch): self.fill_of(branch) for branch in schema["anyOf"]}
         if all(fill is _unchanged for fill in fills.values()):
             return _unchanged
 
-        def fill(value: Any) -> Any:
-            branch = self._gate.branch(schema, value)
-            return value if branch is None else fills[id(branch)](value)
+        def fill(value: Any, run: Run) -> Any:
+            branch = self._gate.branch(schema, value, run)
+            return value if branch is None else fills[id(branch)](value, run)
 
         return fill
 
@@ -122,32 +127,39 @@ def check_defaults(gate: Gate, defaults: Defaults) -> None:
 
 
 def _check_default(default: Any, name: str, pointer: str, check: Check, fill: Fill) -> None:
-    if found := check(default):
+    if found := check(default, {}):
         problem = (
             f"the default {described(default)[:80]} of {name!r} does not fit its own schema: it {found[0].message}"
         )
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem, pointer)
     try:
-        fill(default)
+        fill(default, {})
     except RecursionError:
         problem = f"the default of {name!r} contains itself by way of its own schema's defaults, without end"
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem, pointer) from None
 
 
-def spelled(gate: Gate, schema: Document, value: Any) -> Any:
-    """``value``, which fits ``schema``, in the spelling pydantic's strict JSON mode takes: ``1.0`` as ``1`` where an
-    integer is asked for, members of ``const`` and ``enum`` as written there, no leap seconds."""
+def spelled(gate: Gate, value: Any) -> Any:
+    """``value``, which fits the gate's document, in the spelling pydantic's strict JSON mode takes: ``1.0`` as ``1``
+    where an integer is asked for, members of ``const`` and ``enum`` as written there, no leap seconds."""
+    return _spelled(gate, gate.document, value, {})
+
+
+def _spelled(gate: Gate, schema: Document, value: Any, run: Run) -> Any:
     if "$ref" in schema:
-        value = spelled(gate, gate.target(schema), value)
-    if "anyOf" in schema and (branch := gate.branch(schema, value)) is not None:
-        value = spelled(gate, branch, value)
+        value = _spelled(gate, gate.target(schema), value, run)
+    if "anyOf" in schema and (branch := gate.branch(schema, value, run)) is not None:
+        value = _spelled(gate, branch, value, run)
     if type(value) is dict:
         properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
-        others = additional if isinstance(additional, dict) else {}
-        return {name: spelled(gate, properties.get(name, others), member) for name, member in value.items()}
+        others = additional if isinstance(additional, dict) else None
+        if not properties and others is None:
+            return value
+        schemas = {name: properties.get(name, others) or {} for name in value}
+        return {name: _spelled(gate, schemas[name], member, run) for name, member in value.items()}
     if type(value) is list:
-        item = schema.get("items", {})
-        return [spelled(gate, item, member) for member in value]
+        item = schema.get("items")
+        return [_spelled(gate, item, member, run) for member in value] if item else value
     if "enum" in schema or "const" in schema:
         members = schema["enum"] if "enum" in schema else [schema["const"]]
         return next((member for member in members if comparable(member) == comparable(value)), value)
@@ -162,7 +174,7 @@ def _maker(default: Any) -> Callable[[], Any]:
     return (lambda: copy.deepcopy(default)) if isinstance(default, (dict, list)) else lambda: default
 
 
-def _unchanged(value: Any) -> Any:
+def _unchanged(value: Any, _run: Run) -> Any:
     return value
 
 

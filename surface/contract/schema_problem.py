@@ -49,7 +49,8 @@ def explain_union(failures: list[list[Problem]]) -> list[Problem]:
             return meant[0]
         pool = meant or pool
     first, others = pool[0], pool[1:]
-    shared = [problem for problem in first if all(problem in problems for problems in others)]
+    known = [frozenset(problems) for problems in others]
+    shared = [problem for problem in first if all(problem in problems for problems in known)]
     if shared:
         return shared
     for problem in first:

@@ -31,10 +31,11 @@ class RawEngine:
             raise unsupported("#", keyword, error.message) from None
         self.document: Document = document
         self.output_document: Document = document
-        self._gate = Gate(document)
+        plain = _anonymous(document)
+        self._gate = Gate(plain)
         self._defaults = Defaults(self._gate, in_alternatives=False)
         check_defaults(self._gate, self._defaults)
-        self._validator = _Validator(_anonymous(document), format_checker=_FORMAT_CHECKER)
+        self._validator = _validator_class(self._gate)(plain, format_checker=_FORMAT_CHECKER)
 
     def parse(self, value: Any, text: str | None) -> Parsed:
         """``value`` with its defaults if it fits, else its issues."""
@@ -56,9 +57,7 @@ class RawEngine:
         return found if found.issues else Parsed(value)
 
     def _found(self, value: Any) -> Parsed:
-        """jsonschema decides; the gate, which knows the same document, tells it in the words and paths of SCHEMA-11."""
-        if self._validator.is_valid(value):
-            return Parsed(value)
+        """The gate tells what does not fit in the words and paths of SCHEMA-11; jsonschema has the last word."""
         problems = self._gate.check(value)
         if problems is not None:
             return Parsed.failed((problem.steps, problem.message) for problem in problems)
@@ -73,7 +72,24 @@ def _multiple_of(_validator: Any, unit: Any, value: Any, _schema: Any) -> Iterat
         yield ValidationError(problem.message)
 
 
-_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"multipleOf": _multiple_of})
+def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """In one pass: jsonschema compares every two items that it cannot sort, which an agent could make it pay for."""
+    for problem in Gate({"uniqueItems": wanted}).check(value) or ():
+        yield ValidationError(problem.message)
+
+
+def _validator_class(gate: Gate) -> Any:
+    """jsonschema's validator, except where its cost grows faster than the value: it would look into every alternative
+    at every level, so the gate, which knows the same document, answers for ``anyOf``."""
+
+    def any_of(_validator: Any, _branches: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+        for problem in gate.union_check(schema)(value, {}) or ():
+            yield ValidationError(problem.message, path=problem.steps)
+
+    keywords = {"multipleOf": _multiple_of, "uniqueItems": _unique_items, "anyOf": any_of}
+    return jsonschema.validators.extend(jsonschema.Draft202012Validator, keywords)
+
+
 _FORMAT_CHECKER = jsonschema.FormatChecker(formats=())
 for _name, _format in FORMATS.items():
     _FORMAT_CHECKER.checkers[_name] = (

@@ -153,7 +153,7 @@ class _Reader:
             return _crashed()
         # The document accepts what pydantic's strict mode does not: spell it for pydantic, with all defaults in place.
         try:
-            return Parsed(self._from_json(_encode(spelled(self.gate, self.document, self.fill(value)))))
+            return Parsed(self._from_json(_encode(spelled(self.gate, self.fill(value)))))
         except ValidationError as error:
             return Parsed.failed(_refused(error, value))
         except Exception:
