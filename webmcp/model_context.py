@@ -135,6 +135,8 @@ class ModelContext:
         self._entered += 1
         try:
             running = start(handle.call(text, cancel))
+        except BaseException as error:  # such as SystemExit, which a task lets through
+            return _failed(handle.name, error)
         finally:
             self._entered -= 1
         if running.done():
@@ -160,8 +162,10 @@ class ModelContext:
 
     def _finished(self, call: int, name: str, running: Started[str]) -> None:
         del self._waiting[call]
-        self._end.settle(call, _outcome(name, running))
-        self._release_if_idle()
+        try:
+            self._end.settle(call, _outcome(name, running))
+        finally:
+            self._release_if_idle()
 
     def _release_if_idle(self) -> None:
         if not self._closed or self._waiting or self._entered:
@@ -178,7 +182,11 @@ def _outcome(name: str, running: Started[str]) -> str:
         return running.result()
     except asyncio.CancelledError:  # somebody cancelled every task of the page
         return error_text(InvocationError("CANCELLED", CATALOGUE["CANCELLED"].message, "no"))
-    except Exception:
-        logger.exception("The tool %s could not be answered", name)
-        details = {"reason": "transport", "transient": False}
-        return error_text(InvocationError("EXECUTION_FAILED", "The page could not run this tool.", "no", details))
+    except BaseException as error:  # not only Exception: whatever ended the task, the browser gets its answer
+        return _failed(name, error)
+
+
+def _failed(name: str, error: BaseException) -> str:
+    logger.error("The tool %s could not be answered", name, exc_info=error)
+    details = {"reason": "transport", "transient": False}
+    return error_text(InvocationError("EXECUTION_FAILED", "The page could not run this tool.", "no", details))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 
 import pytest
@@ -69,6 +70,33 @@ def test_a_call_that_fails_or_is_cancelled_from_outside_is_answered_all_the_same
     codes = [envelope["structuredContent"]["error"]["code"] for envelope in run(scenario())]
     assert codes == ["EXECUTION_FAILED", "EXECUTION_FAILED", "CANCELLED"]
     assert "a bug" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_whatever_ends_a_call_the_browser_is_answered(context, end, kind):
+    async def ends_now(text, cancel):
+        raise kind
+
+    async def ends_later(text, cancel):
+        await asyncio.sleep(0)
+        raise kind
+
+    context.register({**TOOL, "name": "now"}, ends_now)
+    context.register({**TOOL, "name": "later"}, ends_later)
+    loop = asyncio.new_event_loop()
+
+    async def scenario():
+        return [await end.finish(end.begin("now")), end.begin("later")]
+
+    try:
+        now, later = loop.run_until_complete(scenario())
+        for _ in range(3):  # a plain event loop stops at these, a page's does not
+            with contextlib.suppress(kind):
+                loop.run_until_complete(asyncio.sleep(0.01))
+        answers = [now, loop.run_until_complete(asyncio.wait_for(end.finish(later), 1))]
+    finally:
+        loop.close()
+    assert [answer["structuredContent"]["error"]["code"] for answer in answers] == ["EXECUTION_FAILED"] * 2
 
 
 def test_a_refusal_is_told_to_who_registered(end, context):
