@@ -42,7 +42,8 @@ def input_validator(schema: CoreSchema, acceptor: Callable[[CoreSchema], Accepts
         if node_type in _OBJECTS and node.get("extra_behavior") == "ignore":
             node["extra_behavior"] = "forbid"
         if node_type == "union":
-            _follow_document(node, [_within(_choice(choice), definitions) for choice in original["choices"]], acceptor)
+            choices = [_within(_choice(choice), definitions) for choice in original["choices"]]
+            _follow_document(node, choices, acceptor, nests=_contains_itself(original, definitions))
 
     return SchemaValidator(_changed(schema, change), _use_prebuilt=False)
 
@@ -84,14 +85,20 @@ def _goes_its_own_way(node: Node) -> bool:
     )
 
 
-def _follow_document(union: Node, choices: list[CoreSchema], acceptor: Callable[[CoreSchema], Accepts]) -> None:
+def _follow_document(
+    union: Node, choices: list[CoreSchema], acceptor: Callable[[CoreSchema], Accepts], *, nests: bool
+) -> None:
     """Turn a union into one that is asked first: where the documents leave one alternative, it is that one; where they
-    leave several, pydantic chooses."""
+    leave several, pydantic chooses. Where the union ``nests`` in itself it is the first one that fits an object or an
+    array: pydantic would try all of them at every level, twice as many with each."""
     accepts: list[Accepts] = []
 
     def form(value: Any) -> str | None:
         if not accepts:
             accepts.extend(acceptor(choice) for choice in choices)
+        if nests and isinstance(value, (dict, list)):
+            last = len(accepts) - 1  # what the document has been asked about fits this one if it fits no other
+            return f"{_TAG}{next((index for index, test in enumerate(accepts[:last]) if test(value)), last)}"
         fitting = [index for index, test in enumerate(accepts) if test(value)]
         return f"{_TAG}{fitting[0]}" if len(fitting) == 1 else _TAG
 
@@ -101,6 +108,21 @@ def _follow_document(union: Node, choices: list[CoreSchema], acceptor: Callable[
     union.update(type="tagged-union", choices={_TAG: original, **tagged}, discriminator=form)
     if "ref" in original:
         union["ref"] = original.pop("ref")
+
+
+def _contains_itself(union: Node, definitions: list[CoreSchema]) -> bool:
+    by_ref: dict[str, Any] = {definition["ref"]: definition for definition in definitions if "ref" in definition}
+    seen: set[str] = set()
+    pending: list[Any] = list(union["choices"])
+    while pending:
+        for node in _nodes(pending.pop()):
+            if node is union:
+                return True
+            ref = node.get("schema_ref") if node.get("type") == "definition-ref" else None
+            if ref in by_ref and ref not in seen:
+                seen.add(ref)
+                pending.append(by_ref[ref])
+    return False
 
 
 def _choice(choice: Any) -> Any:

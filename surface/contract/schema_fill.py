@@ -34,7 +34,7 @@ class Defaults:
 
     def fill(self, value: Any) -> Any:
         """``value`` with what was missing; the same value where the document has no defaults."""
-        return self._fill(value, {})
+        return self._fill(value, Run())
 
     def fill_of(self, schema: Document) -> Fill:
         """How values of one schema inside the document are filled."""
@@ -127,13 +127,13 @@ def check_defaults(gate: Gate, defaults: Defaults) -> None:
 
 
 def _check_default(default: Any, name: str, pointer: str, check: Check, fill: Fill) -> None:
-    if found := check(default, {}):
+    if found := check(default, Run()):
         problem = (
             f"the default {described(default)[:80]} of {name!r} does not fit its own schema: it {found[0].message}"
         )
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem, pointer)
     try:
-        fill(default, {})
+        fill(default, Run())
     except RecursionError:
         problem = f"the default of {name!r} contains itself by way of its own schema's defaults, without end"
         raise SurfaceDefinitionError("INVALID_DEFINITION", problem, pointer) from None
@@ -142,7 +142,7 @@ def _check_default(default: Any, name: str, pointer: str, check: Check, fill: Fi
 def spelled(gate: Gate, value: Any) -> Any:
     """``value``, which fits the gate's document, in the spelling pydantic's strict JSON mode takes: ``1.0`` as ``1``
     where an integer is asked for, members of ``const`` and ``enum`` as written there, no leap seconds."""
-    return _spelled(gate, gate.document, value, {})
+    return _spelled(gate, gate.document, value, Run())
 
 
 def _spelled(gate: Gate, schema: Document, value: Any, run: Run) -> Any:

@@ -34,7 +34,11 @@ class Gate:
 
     def check(self, value: Any) -> list[Problem] | None:
         """None where ``value`` fits the document, else at most 32 problems (a few more where several rules meet)."""
-        return self._check(value, {})
+        return self._check(value, Run(MAX_ISSUES))
+
+    def fits(self, value: Any) -> bool:
+        """Whether ``value`` fits the document, left at its first problem."""
+        return self._check(value, Run()) is None
 
     def check_of(self, schema: Document) -> Check:
         """The check of one schema inside the document; each is compiled once, references to itself included."""
@@ -133,21 +137,21 @@ class Gate:
             for name in required:
                 if name not in value:
                     found = _found(found, Problem((name,), "is required"))
-                    if len(found) >= MAX_ISSUES:
+                    if len(found) >= run.enough:
                         return found
             for name, member in value.items():
                 member_check = known(name)
                 if member_check is None:
                     if closed:
                         found = _found(found, Problem((name,), unknown))
-                        if len(found) >= MAX_ISSUES:
+                        if len(found) >= run.enough:
                             return found
                         continue
                     member_check = others
                 problems = member_check(member, run)
                 if problems is not None:
                     found = _inside(found, name, problems)
-                    if len(found) >= MAX_ISSUES:
+                    if len(found) >= run.enough:
                         return found
             return found
 
@@ -164,7 +168,7 @@ class Gate:
                 problems = item_check(item, run)
                 if problems is not None:
                     found = _inside(found, index, problems)
-                    if len(found) >= MAX_ISSUES:
+                    if len(found) >= run.enough:
                         return found
             return found
 
@@ -174,7 +178,7 @@ class Gate:
 def _covered(schema: Document) -> bool:
     members = schema["enum"] if "enum" in schema else [schema["const"]]
     of_type = type_check(schema["type"])
-    return all(of_type(member, {}) is None for member in members)
+    return all(of_type(member, Run()) is None for member in members)
 
 
 def _is_tag(schema: Document) -> bool:

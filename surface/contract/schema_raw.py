@@ -15,6 +15,7 @@ from surface.contract.formats import FORMATS
 from surface.contract.schema_fill import Defaults, check_defaults
 from surface.contract.schema_gate import Gate
 from surface.contract.schema_issue import Parsed
+from surface.contract.schema_scalars import Run
 from surface.contract.schema_subset import Document, check_subset, subschemas, unsupported
 
 
@@ -83,7 +84,7 @@ def _validator_class(gate: Gate) -> Any:
     at every level, so the gate, which knows the same document, answers for ``anyOf``."""
 
     def any_of(_validator: Any, _branches: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
-        for problem in gate.union_check(schema)(value, {}) or ():
+        for problem in gate.union_check(schema)(value, Run()) or ():
             yield ValidationError(problem.message, path=problem.steps)
 
     keywords = {"multipleOf": _multiple_of, "uniqueItems": _unique_items, "anyOf": any_of}

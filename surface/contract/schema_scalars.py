@@ -13,8 +13,17 @@ from typing import Any, TypeAlias
 from surface.contract.formats import FORMATS
 from surface.contract.schema_problem import OTHER_TYPE, OTHER_VALUE, Problem, comparable, described
 
-Run: TypeAlias = "dict[tuple[int, int], tuple[Any, list[Problem] | None]]"
-"""What one validation knows: by schema and value, the value (kept, so that its id stays its own) and its problems."""
+
+class Run(dict[tuple[int, int], "tuple[Any, list[Problem] | None]"]):
+    """What one validation knows: by alternatives and value, the value (kept, so that its id stays its own) and its
+    problems. With ``enough`` problems, checks look no further."""
+
+    __slots__ = ("enough",)
+
+    def __init__(self, enough: int = 1) -> None:
+        super().__init__()
+        self.enough = enough
+
 
 Check: TypeAlias = Callable[[Any, Run], "list[Problem] | None"]
 

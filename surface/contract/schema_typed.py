@@ -195,8 +195,7 @@ def _built(tp: Any) -> TypeAdapter[Any]:
 
 
 def _acceptor(alternative: CoreSchema) -> Callable[[Any], bool]:
-    check = Gate(inner_document(alternative)).check
-    return lambda value: check(value) is None
+    return Gate(inner_document(alternative)).fits
 
 
 def _failed(problems: list[Problem]) -> Parsed:
