@@ -17,6 +17,7 @@ _OPAQUE = frozenset({"default", "metadata", "expected", "members", "cls", "seria
 _BY_NAME = frozenset({"fields", "choices"})  # schemas under names of the author's
 _SCALARS = frozenset({"int", "float", "bool", "str"})
 _OBJECTS = frozenset({"model-fields", "dataclass-args", "typed-dict"})
+_PLAIN = frozenset({"any", "bool", "dict", "float", "int", "list", "none", "nullable", "str"})
 _TAG = "\0form"  # no property's name, so that it is recognised in pydantic's locations
 
 Node: TypeAlias = dict[str, Any]
@@ -73,6 +74,16 @@ def instance_serializer(schema: CoreSchema) -> SchemaSerializer:
 
     config = CoreConfig(ser_json_inf_nan="constants")
     return SchemaSerializer(_changed(schema, change), config, _use_prebuilt=False)
+
+
+def is_plain(schema: CoreSchema) -> bool:
+    """Whether a type is made of nothing but JSON's own types, which validators leave as they are."""
+    return all(
+        node.get("type") in _PLAIN
+        and "serialization" not in node
+        and node.get("keys_schema", {"type": "any"})["type"] in ("any", "str")
+        for node in _nodes(schema)
+    )
 
 
 def _goes_its_own_way(node: Node) -> bool:

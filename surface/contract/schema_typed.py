@@ -17,7 +17,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic_core import CoreSchema, SchemaError, SchemaSerializer, SchemaValidator
 
 from surface.canonical import NotJSON, json_problem, json_text
-from surface.contract.schema_core import input_validator, instance_serializer, instance_validator
+from surface.contract.schema_core import input_validator, instance_serializer, instance_validator, is_plain
 from surface.contract.schema_document import inner_document, input_document, output_document
 from surface.contract.schema_fill import Defaults, check_defaults, spelled
 from surface.contract.schema_gate import Gate
@@ -68,8 +68,7 @@ class TypedEngine:
         if parsed.issues:
             return parsed
         try:
-            serializer = self._instance_serializer if text is None else self._adapter.serializer
-            dumped = serializer.to_python(parsed.value, mode="json", by_alias=True, warnings=False)
+            dumped = parsed.value if text is not None and self._plain else self._serialised(parsed.value, text is None)
         except Exception:
             return _crashed()
         # what JSON was made of stays JSON; an instance may hold what only looks like it, such as NaN
@@ -77,6 +76,10 @@ class TypedEngine:
             return Parsed.failed([((), f"is no JSON value: it contains {problem}")])
         problems = self._output_gate.check(dumped)
         return Parsed(dumped) if problems is None else _failed(problems)
+
+    def _serialised(self, value: Any, from_instance: bool) -> Any:
+        serializer = self._instance_serializer if from_instance else self._adapter.serializer
+        return serializer.to_python(value, mode="json", by_alias=True, warnings=False)
 
     def _parse_instance(self, value: Any) -> Parsed:
         """A Python value as the declared type. Instances inside are looked into, yet kept as the handler made them:
@@ -108,6 +111,12 @@ class TypedEngine:
     @cached_property
     def _output_gate(self) -> Gate:
         return Gate(self.output_document)
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether what JSON was read as is JSON already: pydantic's serialiser, which in a browser goes fewer than 64
+        levels deep, then has nothing to do."""
+        return is_plain(self._adapter.core_schema)
 
     @cached_property
     def _from_json(self) -> Callable[[str], Any]:

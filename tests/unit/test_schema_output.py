@@ -14,7 +14,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, computed_field, field_serializer, model_validator
 from typing_extensions import TypedDict
 
-from surface.contract.schema import Schema
+from surface.contract.schema import Parsed, Schema
+from surface.contract.schema_typed import TypedEngine
 from surface.errors import SurfaceDefinitionError
 
 
@@ -221,3 +222,20 @@ def test_out_2_a_raw_schema_delivers_json_as_it_is_and_models_by_alias() -> None
     assert [issue.path for issue in schema.dump({}).issues] == ["rowId"]
     assert [issue.path for issue in schema.dump(None).issues] == [""]
     assert [issue.path for issue in schema.dump({"rowId": {1}}).issues] == [""]
+
+
+@pytest.mark.parametrize("tp", [Any, dict[str, Any], list[Any], dict[str, list[Any] | None]])
+def test_json_of_json_types_is_delivered_without_pydantics_serialiser_however_deep_it_is(
+    tp: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = Schema.of(tp)
+    deep: Any = 0.5
+    for _ in range(62):
+        deep = [deep]
+    value = deep if tp in (Any, list[Any]) else {"a": deep}
+    monkeypatch.setattr(TypedEngine, "_serialised", None)
+    assert schema.dump(value) == Parsed(value)
+
+
+def test_keys_that_are_no_text_are_still_written_as_text():
+    assert Schema.of(dict[int, Any]).dump({"1": []}) == Parsed({"1": []})
