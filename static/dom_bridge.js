@@ -5,6 +5,8 @@
  * JSON text, so that no JavaScript object is held on its side.
  */
 
+import { shallow } from "./model_context.js";
+
 /**
  * @typedef {object} MountOptions
  * @property {string} [instance] which one of several of its type; named from data, `default` if there is one only
@@ -69,12 +71,15 @@ export class DomBridge {
   #commands = new Map();
   /** @type {Set<number>} */
   #moved = new Set();
+  /** @type {Set<number>} mounts whose page code is being asked; what it says has changed is what it tells just now */
+  #asked = new Set();
   /** @type {BridgeListener | null} */
   #listener = null;
   /** @type {MutationObserver | null} */
   #observer = null;
   #last = 0;
   #settling = false;
+  #told = false;
 
   /**
    * @param {string} type a component type that Python attaches a class for, such as devices.table
@@ -93,8 +98,13 @@ export class DomBridge {
 
   /** @param {number} id */
   changed(id) {
-    if (!this.#mounts.has(id)) return;
-    if (this.#moved.size === 0) queueMicrotask(() => this.#tellMoved());
+    if (!this.#mounts.has(id) || this.#asked.has(id)) return;
+    if (this.#moved.size === 0) {
+      const tell = () => this.#tellMoved();
+      // Once a turn at the end of it. Page code that the telling sets off, and that moves again, must not starve the page.
+      if (this.#told) setTimeout(tell);
+      else queueMicrotask(tell);
+    }
     this.#moved.add(id);
   }
 
@@ -138,8 +148,9 @@ export class DomBridge {
   state(id) {
     const mount = this.#mounts.get(id);
     if (!mount?.options.state) return "";
+    const { options } = mount;
     try {
-      return JSON.stringify(mount.options.state()) ?? "";
+      return this.#ask(id, () => plain(options.state?.()));
     } catch (error) {
       console.error(`The state of ${mount.type} could not be read:`, error);
       return "";
@@ -165,7 +176,7 @@ export class DomBridge {
       const output = commands[name](JSON.parse(inputText), { signal: controller.signal });
       if (!isThenable(output)) return outcome(output);
       this.#commands.set(call, controller);
-      output.then(outcome).then(
+      Promise.resolve(output).then(outcome).then(
         (text) => this.#commandDone(call, text),
         (error) => this.#commandDone(call, this.#thrown(mount.type, name, error)),
       );
@@ -192,7 +203,7 @@ export class DomBridge {
     const { code, message, details } = /** @type {Failure} */ (error instanceof Error ? error : {});
     if (error instanceof Failure) {
       try {
-        return JSON.stringify({ failure: { code, message, details } });
+        return shallow(JSON.stringify({ failure: { code, message, details } }));
       } catch {
         // Details that are no JSON make it a failure like any other.
       }
@@ -210,7 +221,7 @@ export class DomBridge {
     const now = {};
     for (const name of Object.keys(available)) {
       try {
-        const answer = available[name]();
+        const answer = this.#ask(id, () => available[name]());
         now[name] = typeof answer === "string" ? answer : answer !== false;
       } catch (error) {
         console.error(`available.${name} failed:`, error);
@@ -220,9 +231,26 @@ export class DomBridge {
     return JSON.stringify(now);
   }
 
+  /**
+   * Asks page code, during which the mount is not told to have changed.
+   * @template T
+   * @param {number} id @param {() => T} question @returns {T}
+   */
+  #ask(id, question) {
+    const outer = this.#asked.has(id);
+    this.#asked.add(id);
+    try {
+      return question();
+    } finally {
+      if (!outer) this.#asked.delete(id);
+    }
+  }
+
   #tellMoved() {
     const moved = Array.from(this.#moved);
     this.#moved.clear();
+    this.#told = true;
+    setTimeout(() => (this.#told = false));
     for (const id of moved) if (this.#mounts.has(id)) this.#listener?.changed(id, this.#availability(id));
   }
 
@@ -249,8 +277,11 @@ export class DomBridge {
       this.#settling = false;
       for (const [id, mount] of Array.from(this.#mounts)) {
         const connected = mount.options.element?.isConnected;
-        if (connected) mount.seen = true;
-        else if (connected === false && mount.seen) this.unmount(id);
+        if (connected) {
+          mount.seen = true;
+          // Its host may stand in another shadow tree now.
+          this.#watch(/** @type {Element} */ (mount.options.element));
+        } else if (connected === false && mount.seen) this.unmount(id);
       }
     });
   }
@@ -265,11 +296,26 @@ function isThenable(value) {
 function outcome(output) {
   const text = JSON.stringify(output ?? null);
   if (text === undefined) throw new TypeError("a command answers with JSON or nothing");
-  return `{"output":${text}}`;
+  return `{"output":${shallow(text)}}`;
+}
+
+/**
+ * A state as JSON text; throws for what would be written as something else than it is.
+ * @param {unknown} state
+ */
+function plain(state) {
+  if (isThenable(state)) throw new TypeError("state() gave a promise; it answers at once, with JSON");
+  if (state instanceof Node) throw new TypeError("state() gave a part of the document; it answers with JSON");
+  const text = JSON.stringify(state);
+  if (text === undefined) throw new TypeError("state() gave nothing that JSON can write");
+  return shallow(text);
 }
 
 /** @param {unknown} type @param {MountOptions} options */
 function check(type, options) {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`agentSurface.mount(${JSON.stringify(type)}): options is an object such as {state, commands}`);
+  }
   const { instance, element, state, commands = {}, available = {} } = options;
   const problem =
     (typeof type !== "string" && "type is a text such as devices.table") ||

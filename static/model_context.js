@@ -221,17 +221,37 @@ function answer(name, call, input, signal) {
 
 /**
  * Input as JSON text. Missing input is the empty object; a text is JSON already (older executors); what cannot be
- * written as JSON becomes the empty text, which is no JSON either, so that the receiving side answers with its own error.
+ * written as JSON or is nested too deeply becomes the empty text, which is no JSON either, so that the receiving side answers with its own error.
  * @param {unknown} input
  */
 function jsonText(input) {
   if (input === undefined) return "{}";
-  if (typeof input === "string") return input;
   try {
-    return JSON.stringify(input) ?? "";
+    return shallow(typeof input === "string" ? input : JSON.stringify(input) ?? "");
   } catch {
     return "";
   }
+}
+
+/** Levels of arrays and objects that may cross to Python, whose interpreter in a page dies of a full stack. */
+const MAX_DEPTH = 64;
+
+/**
+ * JSON text as it is; throws a RangeError where it is nested more deeply than `MAX_DEPTH`. One scan, no recursion.
+ * @param {string} text
+ */
+export function shallow(text) {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const mark = text[index];
+    if (mark === "\\") index++;
+    else if (mark === '"') quoted = !quoted;
+    else if (!quoted && (mark === "[" || mark === "{")) depth++;
+    else if (!quoted && (mark === "]" || mark === "}")) depth--;
+    if (depth > MAX_DEPTH) throw new RangeError(`JSON may be nested ${MAX_DEPTH} levels deep here, and this is deeper`);
+  }
+  return text;
 }
 
 /** @param {string} name @param {unknown} error */
