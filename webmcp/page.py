@@ -100,9 +100,10 @@ async def boot(source: str, url: str, options_text: str) -> str | None:
         if page.adapter is None:
             await page.expose()
         await page.is_ready()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # such as SystemExit or a cancellation, after which tools must not stay either
         if page is not None:
             page.dispose()
+            page.dom.release()
         return _traceback(error, url)
     return None
 

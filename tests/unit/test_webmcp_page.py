@@ -134,6 +134,14 @@ def test_after_a_failure_nothing_is_left_registered():
     assert page.registry.disposed
 
 
+@pytest.mark.parametrize("kind", ["KeyboardInterrupt", "GeneratorExit", "__import__('asyncio').CancelledError"])
+def test_whatever_ends_a_start_nothing_is_left_registered(kind):
+    source = f"{PLAIN}\nasync def start(page):\n    page.registry.register(Cart())\n    raise {kind}\n"
+    problem, page = booted(source)
+    assert kind.split(".")[-1] in problem
+    assert page.registry.disposed
+
+
 def test_booting_again_ends_what_was_there_before():
     _, first = booted("components = []")
     _, second = booted("components = []")
