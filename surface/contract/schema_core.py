@@ -22,13 +22,13 @@ _TAG = "\0form"  # no property's name, so that it is recognised in pydantic's lo
 
 Node: TypeAlias = dict[str, Any]
 Change: TypeAlias = Callable[[Node, Node], None]
-Accepts: TypeAlias = Callable[[Any], bool]
+Accepts: TypeAlias = tuple[Callable[[Any], bool], Callable[[Any], bool]]
 
 
 def input_validator(schema: CoreSchema, acceptor: Callable[[CoreSchema], Accepts]) -> SchemaValidator | None:
     """A validator of JSON that follows the document; None where pydantic's own, told to forbid unknown fields, does.
 
-    ``acceptor`` makes the test whether the document of one alternative accepts a value.
+    ``acceptor`` makes the tests whether the document of one alternative accepts a value, and whether it might.
     """
     if not any(_goes_its_own_way(node) for node in _nodes(schema)):
         return None
@@ -107,10 +107,11 @@ def _follow_document(
     def form(value: Any) -> str | None:
         if not accepts:
             accepts.extend(acceptor(choice) for choice in choices)
-        if nests and isinstance(value, (dict, list)):
-            last = len(accepts) - 1  # what the document has been asked about fits this one if it fits no other
-            return f"{_TAG}{next((index for index, test in enumerate(accepts[:last]) if test(value)), last)}"
-        fitting = [index for index, test in enumerate(accepts) if test(value)]
+        possible = [index for index, (_, might) in enumerate(accepts) if might(value)]
+        if nests and possible and isinstance(value, (dict, list)):
+            last = possible.pop()  # what the document has been asked about fits this one if it fits no other
+            return f"{_TAG}{next((index for index in possible if accepts[index][0](value)), last)}"
+        fitting = [index for index in possible if accepts[index][0](value)]
         return f"{_TAG}{fitting[0]}" if len(fitting) == 1 else _TAG
 
     original = dict(union)

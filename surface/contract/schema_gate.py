@@ -12,7 +12,7 @@ nested alternatives do not multiply; an alternative whose tag differs is not loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from surface.contract.schema_issue import MAX_ISSUES
@@ -39,6 +39,16 @@ class Gate:
     def fits(self, value: Any) -> bool:
         """Whether ``value`` fits the document, left at its first problem."""
         return self._check(value, Run()) is None
+
+    def glance(self) -> Callable[[Any], bool]:
+        """The test whether a value might fit, by its own type and its tags alone, whatever is inside it."""
+        schema = self.document
+        while "$ref" in schema and "type" not in schema:
+            schema = self.target(schema)
+        checks = [type_check(schema["type"])] if "type" in schema else []
+        if (tag_check := self.tag_check(schema)) is not None:
+            checks.append(tag_check)
+        return lambda value: all(check(value, Run()) is None for check in checks)
 
     def check_of(self, schema: Document) -> Check:
         """The check of one schema inside the document; each is compiled once, references to itself included."""

@@ -203,8 +203,9 @@ def _built(tp: Any) -> TypeAdapter[Any]:
         return TypeAdapter(tp)  # a model, dataclass or TypedDict brings its own configuration
 
 
-def _acceptor(alternative: CoreSchema) -> Callable[[Any], bool]:
-    return Gate(inner_document(alternative)).fits
+def _acceptor(alternative: CoreSchema) -> tuple[Callable[[Any], bool], Callable[[Any], bool]]:
+    gate = Gate(inner_document(alternative))
+    return gate.fits, gate.glance()
 
 
 def _failed(problems: list[Problem]) -> Parsed:
