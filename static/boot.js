@@ -20,6 +20,7 @@
  *
  * @typedef {object} Pyodide the part of Pyodide used here
  * @property {(name: string) => any} pyimport
+ * @property {{on_fatal?: (error: unknown) => void}} _api told of the interpreter's death
  *
  * @typedef {object} Running a page's Python
  * @property {Pyodide} python
@@ -39,9 +40,10 @@ export class BootError extends Error {
  * @param {BootOptions} options
  * @param {(progress: Progress) => void} onProgress
  * @param {AbortSignal} signal aborted where the page does not want the app any more
+ * @param {(error: unknown) => void} onDeath called if the interpreter has died, after which nothing can be asked of it
  * @returns {Promise<Running>}
  */
-export async function bootPython(options, onProgress, signal) {
+export async function bootPython(options, onProgress, signal, onDeath) {
   if (!options?.app) throw new BootError("no app was named: give the address of a Python file as data-app");
   const app = new URL(options.app, document.baseURI).href;
   const runtime = folder(options.runtime ?? import.meta.url);
@@ -64,6 +66,7 @@ export async function bootPython(options, onProgress, signal) {
     packages: bundle.packages,
   });
   stop();
+  python._api.on_fatal = onDeath;
   const dispose = () => callModule(python, "dispose");
   if (signal.aborted) throw new BootError("the boot was called off");
   signal.addEventListener("abort", dispose);

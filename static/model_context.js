@@ -293,6 +293,14 @@ function aborted(error) {
  * @property {(tool: number, why: string) => void} refused the browser did not take the tool
  */
 
+/** @type {Set<RemoteEnd>} those with a tool or a waiting call */
+const ends = new Set();
+
+/** The other side has died: tools are withdrawn, and every waiting call is answered. */
+function abandon() {
+  for (const end of Array.from(ends)) end.abandon();
+}
+
 /**
  * A model context for a side that deals in numbers and texts alone, such as Python, where every JavaScript object that
  * is held costs a proxy. Three functions come in once; tools and waiting calls are numbers that the other side chooses.
@@ -324,6 +332,7 @@ export class RemoteEnd {
     const call = (text, signal) => this.#call(tool, text, signal);
     const handle = this.#context.register(JSON.parse(definitionText), call, JSON.parse(optionsText));
     this.#tools.set(tool, handle);
+    ends.add(this);
     handle.settled.then((why) => {
       if (why !== null && this.#tools.delete(tool)) this.#listener.refused(tool, why);
     });
@@ -334,11 +343,25 @@ export class RemoteEnd {
     const handle = this.#tools.get(tool);
     this.#tools.delete(tool);
     if (handle) this.#context.remove(handle);
+    this.#rest();
   }
 
   /** @param {number} call @param {string} text the envelope, as JSON */
   settle(call, text) {
     this.#waiting.get(call)?.(text);
+    this.#rest();
+  }
+
+  /** Withdraws and answers everything without asking the other side. */
+  abandon() {
+    const details = { reason: "transport", transient: false };
+    const text = JSON.stringify(failure("EXECUTION_FAILED", "The page could not run this tool.", "no", details));
+    for (const tool of Array.from(this.#tools.keys())) this.remove(tool);
+    for (const call of Array.from(this.#waiting.keys())) this.settle(call, text);
+  }
+
+  #rest() {
+    if (this.#tools.size + this.#waiting.size === 0) ends.delete(this);
   }
 
   /** The definitions of all tools that this page has registered through the library, as JSON text. */
@@ -367,4 +390,8 @@ export class RemoteEnd {
 
 // Where Python finds this module without knowing from which address the page, or nobody, has loaded it. The first copy
 // of the library on a page stays the one that is used.
-/** @type {any} */ (globalThis)[Symbol.for("webmcp-surface.model-context")] ??= { findModelContext, RemoteEnd };
+/** @type {any} */ (globalThis)[Symbol.for("webmcp-surface.model-context")] ??= {
+  findModelContext,
+  RemoteEnd,
+  abandon,
+};

@@ -104,18 +104,30 @@ export class AgentSurface extends EventTarget {
     /** @param {import("./boot.js").Progress} detail */
     const onProgress = (detail) => this.dispatchEvent(new CustomEvent("progress", { detail }));
     try {
-      const running = await bootPython(options, onProgress, this.#calledOff.signal);
+      const running = await bootPython(options, onProgress, this.#calledOff.signal, (error) => this.#died(error));
+      if (this.#state === "failed") return;
       if (this.#calledOff.signal.aborted) return running.dispose();
       this.#running = running;
       this.#enter("ready");
       this.#settle.resolve(this);
     } catch (error) {
-      if (this.#calledOff.signal.aborted) return;
+      if (this.#calledOff.signal.aborted || this.#state === "failed") return;
       const known = error instanceof BootError;
       console.error("The agent surface of this page could not start; the page works without it.\n", known ? error.message : error);
       this.#enter("failed");
       this.#settle.reject(error);
     }
+  }
+
+  /** @param {unknown} error */
+  #died(error) {
+    this.#running = null;
+    bridge.disconnect();
+    root[Symbol.for("webmcp-surface.model-context")].abandon();
+    if (this.#state === "disposed" || this.#state === "failed") return;
+    console.error("Python has died in this page, so its tools are gone; the page works without them.\n", error);
+    this.#enter("failed");
+    this.#settle.reject(new BootError("Python has died in this page"));
   }
 
   /** @param {State} state */

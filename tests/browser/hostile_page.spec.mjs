@@ -51,3 +51,23 @@ test("JSON nested thousands of levels deep is refused and Python lives on", asyn
   const asynchronous = await surface.call("view_notes__lab__wait", { seconds: 0.01 });
   expect(asynchronous.content[0].text).toContain("waited");
 });
+
+test("a dead interpreter takes its tools with it and leaves no call waiting", async ({ page, surface, guard }) => {
+  guard.expect(/Python has died in this page/);
+  guard.expect(/fatal error|Stack|out of memory|Current thread|File /);
+  const answer = await page.evaluate(async () => {
+    const context = /** @type {any} */ (document).modelContext;
+    const hang = (await context.getTools()).find((/** @type {any} */ tool) => tool.name === "view_notes__lab__hang");
+    const running = context.executeTool(hang, {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    try {
+      /** @type {any} */ (agentSurface.python)._api.fatal_error(new RangeError("out of memory"));
+    } catch {
+      // Pyodide throws on what killed it.
+    }
+    return JSON.parse(await running).structuredContent.error;
+  });
+  expect(answer).toMatchObject({ code: "EXECUTION_FAILED", details: { reason: "transport" } });
+  expect(await surface.tools()).toEqual([]);
+  expect(await page.evaluate(() => [agentSurface.state, agentSurface.python])).toEqual(["failed", null]);
+});
