@@ -233,8 +233,14 @@ class Dom:
     def unmounted(self, mount: int) -> None:
         """`BridgeListener.unmounted`."""
         mounted = self._mounts.pop(mount, None)
-        if mounted is not None:
-            self._unregister(mounted)
+        if mounted is None:
+            return
+        self._unregister(mounted)
+        # A page may mount the new one before it unmounts the old one, as frameworks do; its turn is now.
+        for successor in self._of(mounted.handle.type):
+            if successor.handle.instance == mounted.handle.instance and _refused(successor.registration):
+                self._register(successor)
+                return
 
     def changed(self, mount: int, availability: str) -> None:
         """`BridgeListener.changed`."""
@@ -318,6 +324,10 @@ class Dom:
 
         kinds = (InvocationStarted.kind, InvocationSettled.kind)
         self._followed[id(registry)] = (registry.subscribe(on_event, kinds=kinds), registry.on_dispose(forget))
+
+
+def _refused(registration: Registration | None) -> bool:
+    return registration is None or registration.status == "rejected"
 
 
 def _override(value: bool | str | None) -> Any:
