@@ -9,11 +9,23 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+# Error message, summary, precondition message, denial reason and progress note (fixed).
 MAX_MESSAGE = 300
 
 # What an author's function may end with and is theirs to fix. CancelledError counts where nobody cancelled us: a
 # synchronous function raises it by looking at a cancelled task, say.
 AUTHOR_ERRORS = (Exception, asyncio.CancelledError, GeneratorExit, SystemExit)
+
+
+def camel_case(name: str) -> str:
+    """A Python name as it stands on the wire: ``select_rows`` → ``selectRows``."""
+    head, *rest = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def cut(text: str, length: int = MAX_MESSAGE) -> str:
+    """Text of at most ``length`` characters, an ellipsis where something was cut."""
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def is_text(value: str) -> bool:

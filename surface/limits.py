@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from surface.errors import SurfaceDefinitionError
+from surface.errors import SurfaceDefinitionError, camel_case
 
 # Fixed: no registry may change these.
 MAX_ID_LENGTH = 128
 MAX_WIRE_NAME = 64
 MAX_JSON_DEPTH = 64
-MAX_TEXT = 300  # error message, summary, precondition message, denial reason, progress note
 RESOLVED_CONFIRMATIONS = 200
 AUDIT_RECORDS = 1_000
 
@@ -81,8 +80,7 @@ class Limits:
         """The limits as camelCase JSON, times in milliseconds."""
         wire: dict[str, int] = {}
         for field in fields(self):
-            head, *rest = field.name.split("_")
-            name = head + "".join(part.capitalize() for part in rest)
+            name = camel_case(field.name)
             value = getattr(self, field.name)
             wire[f"{name}Ms" if field.name in _TIMES else name] = round(value * 1000) if field.name in _TIMES else value
         return wire

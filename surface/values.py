@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from surface.errors import AUTHOR_ERRORS, MAX_MESSAGE, is_text
+from surface.errors import AUTHOR_ERRORS, CATALOGUE, MAX_MESSAGE, is_text
 
 logger = logging.getLogger("surface")
 
@@ -157,6 +157,19 @@ class InvocationError:
     message: str
     retry: str
     details: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        message: str | None = None,
+        retry: str | None = None,
+    ) -> InvocationError:
+        """The error of a code, with the catalogue's words and retry where none are given."""
+        row = CATALOGUE[code]
+        return cls(code, message or row.message, retry or row.retry, details or None)
 
     def to_wire(self) -> dict[str, Any]:
         """``{code, message, retry, details?}``."""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from surface.canonical import NotJSON, canonical_json
-from surface.errors import CATALOGUE, RegistryDisposed, SurfaceDefinitionError
+from surface.errors import RegistryDisposed, SurfaceDefinitionError
 from surface.ids import CONFIRMATION_PROPERTY
 from surface.projection.presentation import Presentation
 from surface.projection.projector import ProjectedTool, Projection, project
@@ -245,7 +245,7 @@ class WebMCPAdapter:
         except NotJSON as problem:
             return error_text(_invalid(f"is no JSON value: {problem}"))
         except RegistryDisposed:
-            return error_text(InvocationError("CANCELLED", CATALOGUE["CANCELLED"].message, "no"))
+            return error_text(InvocationError.of("CANCELLED", retry="no"))
 
     async def _tell_unavailable(self, text: str, cancel: CancelSignal) -> str:
         try:
@@ -266,5 +266,4 @@ async def expose(registry: Registry, **options: Any) -> WebMCPAdapter:
 
 
 def _invalid(message: str, path: str = "") -> InvocationError:
-    row = CATALOGUE["INVALID_INPUT"]
-    return InvocationError("INVALID_INPUT", row.message, row.retry, {"issues": [{"path": path, "message": message}]})
+    return InvocationError.of("INVALID_INPUT", {"issues": [{"path": path, "message": message}]})

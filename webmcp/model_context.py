@@ -14,7 +14,6 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
-from surface.errors import CATALOGUE
 from surface.invocation.start import start
 from surface.values import CancelSignal, InvocationError
 from webmcp.envelope import error_text
@@ -181,7 +180,7 @@ def _outcome(name: str, running: Started[str]) -> str:
     try:
         return running.result()
     except asyncio.CancelledError:  # somebody cancelled every task of the page
-        return error_text(InvocationError("CANCELLED", CATALOGUE["CANCELLED"].message, "no"))
+        return error_text(InvocationError.of("CANCELLED", retry="no"))
     except BaseException as error:  # not only Exception: whatever ended the task, the browser gets its answer
         return _failed(name, error)
 

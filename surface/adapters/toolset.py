@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from surface.canonical import thaw
-from surface.errors import AUTHOR_ERRORS, CATALOGUE, RegistryDisposed, SurfaceDefinitionError
+from surface.errors import AUTHOR_ERRORS, RegistryDisposed, SurfaceDefinitionError
 from surface.ids import CONFIRMATION_PROPERTY
 from surface.projection.presentation import Presentation
 from surface.projection.projector import ProjectedTool, project
@@ -46,19 +45,12 @@ class ToolState:
         return wire
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(ProjectedTool):
     """One capability as a tool; `execute` runs it through the registry."""
 
-    name: str
-    capability_id: str
-    kind: str
-    title: str
-    description: str
-    input_schema: Mapping[str, Any]
-    annotations: Mapping[str, bool]
     state: ToolState
-    _run: Callable[[Any, str | None, str | None], Any]
+    _run: Callable[[Any, str | None, str | None], Awaitable[InvocationResult]] = field(repr=False, compare=False)
 
     async def execute(
         self, input: Any = None, *, tool_call_id: str | None = None, confirmation_id: str | None = None
@@ -67,19 +59,11 @@ class Tool:
 
         Never raises; after the toolset or its registry was disposed the answer is CANCELLED, retry no (TOOLSET-6).
         """
-        result: InvocationResult = await self._run(input, tool_call_id, confirmation_id)
-        return result
+        return await self._run(input, tool_call_id, confirmation_id)
 
     def to_wire(self) -> dict[str, Any]:
         """``{name, title, description, inputSchema, annotations, state}``."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": thaw(self.input_schema),
-            "annotations": dict(self.annotations),
-            "state": self.state.to_wire(),
-        }
+        return {**ProjectedTool.to_wire(self), "state": self.state.to_wire()}
 
 
 class Toolset:
@@ -155,17 +139,8 @@ class Toolset:
         async def run(input: Any, tool_call_id: str | None, confirmation_id: str | None) -> InvocationResult:
             return await self._execute(tool, version, input, tool_call_id, confirmation_id)
 
-        return Tool(
-            tool.name,
-            tool.capability_id,
-            tool.kind,
-            tool.title,
-            tool.description,
-            tool.input_schema,
-            tool.annotations,
-            ToolState(tool.available, tool.unavailable_reason),
-            run,
-        )
+        facts = {one.name: getattr(tool, one.name) for one in fields(tool)}
+        return Tool(**facts, state=ToolState(tool.available, tool.unavailable_reason), _run=run)
 
     async def _execute(
         self, tool: ProjectedTool, version: str, input: Any, tool_call_id: str | None, confirmation_id: str | None
@@ -230,8 +205,7 @@ class Toolset:
         *,
         retry: str | None = None,
     ) -> InvocationResult:
-        row = CATALOGUE[code]
-        error = InvocationError(code, row.message, retry or row.retry, details)
+        error = InvocationError.of(code, details, retry=retry)
         return InvocationResult("error", invocation_id, tool.capability_id, self._registry.version, error=error)
 
     def _on_event(self, event: Event) -> None:

@@ -15,7 +15,7 @@ from surface.contract.concurrency import Concurrency, as_concurrency
 from surface.contract.effects import AUDIT_LEVELS, CONFIRMATION_LEVELS, EFFECTS, AuditLevel, Confirmation, highest
 from surface.contract.schema import EMPTY_OBJECT, Schema
 from surface.contract.signature import Signature, read_signature
-from surface.errors import SurfaceDefinitionError
+from surface.errors import SurfaceDefinitionError, camel_case
 from surface.ids import check_capability_name, check_id_length
 
 # Observations share pools instead of slots of their own (CONC-3).
@@ -106,12 +106,6 @@ class Declared:
     kind: str
     description: str
     options: Mapping[str, Any]
-
-
-def camel_case(name: str) -> str:
-    """``select_rows`` → ``selectRows``."""
-    head, *rest = name.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def build_capability(

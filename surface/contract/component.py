@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from surface.contract.callbacks import Callback
 from surface.contract.capability import (
     Capability,
     Declared,
@@ -27,8 +26,6 @@ _MARK = "__surface_capability__"
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 Reason = str | Callable[..., str] | None
-
-__all__ = ["Callback", "Component", "action", "component", "contract_of", "observation"]
 
 
 class Component:

@@ -12,10 +12,9 @@ from surface.contract.schema_reduce import reduced
 from surface.contract.schema_subset import Document, document_bytes, document_depth, unsupported
 from surface.contract.schema_typed import TypedEngine
 from surface.errors import SurfaceDefinitionError
+from surface.ids import CONFIRMATION_PROPERTY
 
 __all__ = ["EMPTY_OBJECT", "Issue", "Parsed", "Schema"]
-
-RESERVED_PROPERTY = "_confirmationId"
 
 
 class _Engine(Protocol):
@@ -85,8 +84,8 @@ class Schema:
         if must_be_object and document.get("type") != "object":
             problem = f"an {direction} is an object; give {self._name} a name as a property of one"
             raise unsupported(f"{place}#", "type", problem)
-        if direction == "input" and RESERVED_PROPERTY in document.get("properties", {}):
-            problem = f"the property {RESERVED_PROPERTY} is reserved for confirmations; choose another name"
+        if direction == "input" and CONFIRMATION_PROPERTY in document.get("properties", {}):
+            problem = f"the property {CONFIRMATION_PROPERTY} is reserved for confirmations; choose another name"
             raise SurfaceDefinitionError("INVALID_DEFINITION", problem, place)
         if (size := document_bytes(document)) > max_bytes:
             raise unsupported(f"{place}#", "schema", f"the document has {size} bytes; at most {max_bytes} are allowed")

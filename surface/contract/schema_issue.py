@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from surface.errors import cut
+
 MAX_ISSUES = 32
-_MAX_MESSAGE = 300
 _MAX_STEP = 128
 
 Step: TypeAlias = str | int
@@ -37,7 +38,7 @@ class Parsed(NamedTuple):
         """The outcome for what was found wrong, at most 32 issues of at most 300 characters."""
         issues: dict[Issue, None] = {}
         for steps, message in found:
-            issues[Issue(issue_path(steps), _cut(message, _MAX_MESSAGE))] = None
+            issues[Issue(issue_path(steps), cut(message))] = None
             if len(issues) == MAX_ISSUES:
                 break
         return cls(None, tuple(issues))
@@ -54,9 +55,5 @@ def issue_path(steps: Steps) -> str:
         if isinstance(step, int):
             path += f"[{step}]"
         else:
-            path += f".{_cut(step, _MAX_STEP)}" if path else _cut(step, _MAX_STEP)
+            path += f".{cut(step, _MAX_STEP)}" if path else cut(step, _MAX_STEP)
     return path
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from surface.contract.effects import AUDIT_LEVELS, AuditLevel
-from surface.errors import AUTHOR_ERRORS, MAX_MESSAGE, SurfaceDefinitionError, SurfaceError
+from surface.errors import AUTHOR_ERRORS, SurfaceDefinitionError, SurfaceError
 from surface.governance.audit import Sink
 from surface.governance.policy import (
     AuditPolicy,
@@ -167,8 +167,3 @@ def audit(sink: Sink, level: AuditLevel = "metadata") -> Policy:
     if level not in AUDIT_LEVELS:
         raise SurfaceDefinitionError("INVALID_DEFINITION", f"level must be none, metadata or full, not {level!r}")
     return AuditPolicy("audit", sink, level)
-
-
-def cut(text: str) -> str:
-    """Text of at most 300 characters, an ellipsis where something was cut."""
-    return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.canonical import canonical_json
 from surface.clock import Clock, iso
-from surface.errors import AUTHOR_ERRORS
+from surface.errors import AUTHOR_ERRORS, MAX_MESSAGE
 from surface.ids import new_confirmation_id
-from surface.limits import MAX_TEXT, RESOLVED_CONFIRMATIONS, Limits
+from surface.limits import RESOLVED_CONFIRMATIONS, Limits
 from surface.values import Consumer
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Confirmations:
         record = self._open.get(id)
         if record is None or record.state != "pending":
             return False
-        reason = None if reason is None else reason[:MAX_TEXT]
+        reason = None if reason is None else reason[:MAX_MESSAGE]
         if approved:
             record.state = "approved"
             record.approved_at = self._clock.now()

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from surface.canonical import json_text
 from surface.clock import iso
-from surface.errors import AUTHOR_ERRORS
-from surface.governance.builtin import cut
+from surface.errors import AUTHOR_ERRORS, cut
 from surface.governance.confirmation import Request, binding_of
 from surface.invocation.failures import Refused
 from surface.invocation.onion import invoke_context

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surface.invocation.failures import Refused, Settled
-from surface.invocation.records import record_late, record_policy_error, record_settled
+from surface.invocation.records import record_late, record_settled
 from surface.registry.availability import availability_of
 from surface.registry.events import InvocationSettled, InvocationStarted
 from surface.values import CancelSignal, ConfirmationEvidence, Consumer, InvocationError, InvocationResult, Progress
@@ -230,10 +230,6 @@ class Call:
     def effective_input(self) -> Any:
         """The JSON input after published defaults: what is shown, digested and audited (INPUT-3a)."""
         return None if self.accepted is None else self.capability.input.with_defaults(self.accepted)
-
-    def policy_error(self, policy: str) -> None:
-        """A policy failed after the call was settled; that changes nothing and is told (POLICY-5)."""
-        record_policy_error(self, policy)
 
     def progress_details(self) -> dict[str, Any]:
         """``phase``, and the progress that a handler reported, for the details of an interruption (PIPE-11)."""

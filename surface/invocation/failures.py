@@ -47,10 +47,9 @@ class Refused(Exception):
         retry: str | None = None,
     ) -> None:
         super().__init__(code)
-        row = CATALOGUE[code]
         if message is not None and not is_text(message):
             message = None
-        self.error = InvocationError(code, message or row.message, retry or row.retry, _sendable(details))
+        self.error = InvocationError.of(code, _sendable(details), message=message, retry=retry)
 
 
 class Settled(Exception):

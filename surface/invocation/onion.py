@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from surface.errors import CATALOGUE
 from surface.governance.policy import CallNext, InvokeContext, Policy
 from surface.invocation.failures import Refused, Settled, from_policy, policy_error
+from surface.invocation.records import record_policy_error
 from surface.invocation.settlement import settle_output
 from surface.invocation.start import Started, start
 from surface.values import InvocationResult
@@ -125,7 +126,7 @@ class _Layer:
             logger.exception("The policy %s failed after call_next()", self._policy.name)
             kept = False
         if not kept:
-            self._call.policy_error(self._policy.name)
+            record_policy_error(self._call, self._policy.name)
 
     def _answer(self, task: Started[InvocationResult]) -> None:
         """The hook did not go on: a refusal, or a result of its own."""
@@ -168,7 +169,7 @@ class _Layer:
     def _expired(self) -> None:
         call = self._call
         if self._entered:
-            call.policy_error(self._policy.name)
+            record_policy_error(call, self._policy.name)
         else:
             details = {"phase": "policy", "timeoutMs": round(call.core.limits.policy_timeout * 1000)}
             details["idempotent"] = call.capability.idempotent

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from surface.errors import AUTHOR_ERRORS
+from surface.errors import AUTHOR_ERRORS, camel_case
 
 logger = logging.getLogger("surface")
 
@@ -30,8 +30,7 @@ class Event:
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None:
-                head, *rest = field.name.split("_")
-                wire[head + "".join(part.capitalize() for part in rest)] = value
+                wire[camel_case(field.name)] = value
         return wire
 
 

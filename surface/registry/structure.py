@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from surface.canonical import json_text
 from surface.errors import SurfaceDefinitionError
 from surface.governance.policy import check_policies
-from surface.ids import CONFIRMATION_PROPERTY, check_component_type, check_instance_id
+from surface.ids import check_component_type, check_instance_id
 
 if TYPE_CHECKING:
     from surface.contract.capability import Capability
@@ -39,10 +39,6 @@ def checked_capabilities(contract: Component, limits: Limits) -> Mapping[str, Ca
                 path=path,
                 must_be_object=True,
             )
-            if CONFIRMATION_PROPERTY in capability.input.document.get("properties", {}):
-                raise SurfaceDefinitionError(
-                    "INVALID_DEFINITION", f"the name {CONFIRMATION_PROPERTY} is reserved; choose another", path
-                )
         if capability.output is not None:
             capability.output.check(
                 direction="output",
